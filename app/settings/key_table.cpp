@@ -368,8 +368,8 @@ void add_limit_keys(std::vector<Key>& table) {
   table.push_back(integer({"limits.sessions_max",
                            "Most sessions",
                            "",
-                           "Most connections N2NQ takes at once: each costs a file and memory. Beyond, who has not introduced itself makes "
-                           "room; then the next one is refused by name.",
+                           "Most connections N2NQ takes at once: each costs a file and memory. Where all are taken, who comes has half a "
+                           "second to say that it comes back for its own; others are refused by name.",
                            limits::sessions_max.min,
                            limits::sessions_max.max,
                            {}},

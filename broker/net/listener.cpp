@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace n2nq::net {
 
@@ -19,12 +20,14 @@ Fd open_spare() {
 
 }  // namespace
 
-Listener::Listener(EventLoop& loop, const SocketAddress& address, OnAccept on_accept)
+Listener::Listener(EventLoop& loop, const SocketAddress& address, OnAccept on_accept, OnFirstPause on_first_pause)
     : loop_(loop),
       on_accept_(std::move(on_accept)),
+      on_first_pause_(std::move(on_first_pause)),
       socket_(listen_on(address)),
       spare_(open_spare()),
-      address_(local_address(socket_.get())) {
+      address_(local_address(socket_.get())),
+      go_on_(loop, [this] { loop_.change(socket_.get(), EPOLLIN, *this); }) {
   loop_.watch(socket_.get(), EPOLLIN, *this);
 }
 
@@ -37,25 +40,37 @@ void Listener::on_events(uint32_t) {
     SocketAddress peer;
     peer.bytes = sizeof peer.storage;
     Fd socket(accept4(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.bytes, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket.valid()) {
-      const bool out_of_descriptors = errno == EMFILE || errno == ENFILE;
-      if (out_of_descriptors && turn_away_one()) continue;
-      if (errno == ECONNABORTED || errno == EINTR) continue;
-      return;
+    if (socket.valid()) {
+      prepare_stream(socket.get());
+      on_accept_(std::move(socket), peer);
+      if (!spare_.valid()) spare_ = open_spare();  // another process had taken its file
+      continue;
     }
-    prepare_stream(socket.get());
-    on_accept_(std::move(socket), peer);
+    int error = errno;
+    if (error == EMFILE || error == ENFILE) error = turn_away_one();
+    if (error == 0 || error == ECONNABORTED || error == EINTR) continue;
+    if (error != EAGAIN) pause(error);
+    return;
   }
 }
 
-bool Listener::turn_away_one() {
+/// 0, or why not, as accept4() says: without a descriptor left it does not even say whether anybody is there.
+int Listener::turn_away_one() {
   spare_.reset();
   Fd socket(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  const bool accepted = socket.valid();
-  if (accepted) ++turned_away_;
+  const int error = socket.valid() ? 0 : errno;
+  if (error == 0) ++turned_away_;
   socket.reset();  // its descriptor is the one that the spare takes again
   spare_ = open_spare();
-  return accepted;
+  return error;
+}
+
+/// Who comes waits in the kernel, and those who are there do not notice.
+void Listener::pause(int error) {
+  pause_error_ = error;
+  if (pauses_++ == 0 && on_first_pause_) on_first_pause_(error);
+  loop_.change(socket_.get(), 0, *this);
+  go_on_.arm(now_ns() + pause_ns);
 }
 
 }  // namespace n2nq::net

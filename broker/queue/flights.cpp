@@ -68,7 +68,7 @@ Flights::Answer Flights::answer(uint64_t number, Flight& flight) {
   const bool open = found && found->open;
   if (!open && was_answered(number)) return Answer::twice;
   answered_.add(number);
-  if (answered_.bytes() > answered_bytes_max) forget_below(answered_.middle());
+  if (answered_.bytes() > answered_bytes_max) limit_answered();
   if (!open) return Answer::late;
   flight = *found;
   close(*found);
@@ -93,6 +93,14 @@ std::optional<Flight> Flights::pass_deadline(int64_t now_ns) {
   close(first);
   if (const uint64_t oldest = oldest_open(); oldest > forgotten_below_ + passed_max + forgotten_at_once) forget_below(oldest - passed_max);
   return passed;
+}
+
+/// The list grows to twice its length, and stays long when it is cut: what it has in reserve is no reason to forget anything.
+void Flights::limit_answered() {
+  answered_.fit(answered_bytes_max);
+  if (answered_.bytes() <= answered_bytes_max) return;
+  forget_below(answered_.middle());
+  answered_.fit(answered_bytes_max);
 }
 
 void Flights::forget_below(uint64_t number) {

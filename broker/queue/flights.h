@@ -6,7 +6,7 @@
 //                                                   and its answer, when it comes all the same, is late
 //
 // Memory: what is open (the owner bounds it by the window), as much again of what is not open any more, and the set of what was answered
-// (answered_bytes_max; beyond it the oldest numbers are forgotten). Of those whose deadline passed as many are remembered as a window may
+// (answered_bytes_max; beyond it the older half is forgotten). Of those whose deadline passed as many are remembered as a window may
 // have, so that an answer to all at once is no long work.
 #pragma once
 
@@ -75,6 +75,7 @@ class Flights {
   void tidy();
   void make_way();
   bool was_answered(uint64_t number) const;
+  void limit_answered();
   void forget_below(uint64_t number);
   uint64_t oldest_open() const;
 

@@ -14,6 +14,8 @@ namespace {
 
 /// Taking one away takes some 10 ns, and as much in the owner's list.
 constexpr size_t slots_given_back_at_once = 8192;
+/// More than one, so that what is too much comes to its end; and few, as a message waits for it.
+constexpr size_t looks_for_empty_at_once = 16;
 
 auto in_order(const wire::Rule& rule) {
   return std::tie(rule.sender_first, rule.sender_last, rule.size_min, rule.size_max);
@@ -373,6 +375,14 @@ uint32_t GridIndex::cell_of(uint32_t sender, uint32_t size) {
 
 void GridIndex::note_empty(uint32_t cell) {
   if (is_retired(cells_[cell]) || !contents_.keeps_empty()) drop(cell);
+}
+
+void GridIndex::make_way_for(uint32_t cell) {
+  for (size_t looks = looks_for_empty_at_once; looks > 0 && !contents_.keeps_empty(); --looks) {
+    const uint32_t other = next_to_make_way_ < cells_end() ? next_to_make_way_ : 0;
+    next_to_make_way_ = other + 1;
+    if (other != cell && cells_[other].exists && contents_.is_empty(other)) drop(other);
+  }
 }
 
 void GridIndex::drop(uint32_t cell) {

@@ -122,6 +122,9 @@ class GridIndex {
   bool has_cell_for(uint32_t sender, uint32_t size) const { return arrivals_.contains(key_of(area_of(sender, size))); }
   /// The owner took the last message out: the cell goes unless it is worth keeping.
   void note_empty(uint32_t cell);
+  /// For a cell that cell_of() has just made, where messages may never come to lie in it: while there are more cells than are kept, a few
+  /// that are empty go. Not this one: its kind is in use, and it would be made again for each message.
+  void make_way_for(uint32_t cell);
   /// Gives back what cells that are gone took, of some at a time: cells_end() may be lower then. To be called now and then, but not while
   /// a list is being brought in force.
   void fit();
@@ -224,6 +227,7 @@ class GridIndex {
   std::unordered_map<uint64_t, uint32_t> former_arrivals_;
   uint32_t next_to_tidy_ = 0, tidy_end_ = 0;  // cells that were retired all at once
   uint32_t last_cell_ = none;                        // of arrivals_, the last one asked for
+  uint32_t next_to_make_way_ = 0;                    // of all cells, in turn
   std::vector<Interest> interests_;
   std::vector<uint32_t> free_interests_;
   std::map<List, uint32_t, Earlier> by_list_;

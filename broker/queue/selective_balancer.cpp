@@ -98,21 +98,21 @@ void SelectiveBalancer::count_whole(uint32_t receiver, std::vector<uint32_t>& wh
   handles.erase(handles.begin(), handles.begin() + static_cast<ptrdiff_t>(count));
 }
 
-/// Takes back everything that is assigned and not in a batch; their places are to be set.
-std::vector<uint32_t> SelectiveBalancer::take_share(uint32_t receiver) {
+/// Takes back what is assigned and not in a batch, `most` messages of it at most, the first ones first; their places are to be set.
+std::vector<uint32_t> SelectiveBalancer::take_share(uint32_t receiver, size_t most) {
   Receiver& holder = receiver_of(receiver);
   std::vector<uint32_t> handles;
-  handles.reserve(holder.assigned);
-  for (; !holder.share.empty(); holder.share.pop_front()) {
+  handles.reserve(std::min(holder.assigned, most));
+  for (; !holder.share.empty() && handles.size() < most; holder.share.pop_front()) {
     const uint32_t handle = holder.share.front();
     if (messages_[handle].place == Place::gone) {
       messages_.remove(handle);
     } else {
       handles.push_back(handle);
+      holder.share_bytes -= messages_[handle].bytes;
+      --holder.assigned;
     }
   }
-  holder.assigned = 0;
-  holder.share_bytes = 0;
   return handles;
 }
 
@@ -160,7 +160,9 @@ void SelectiveBalancer::dispatch(uint32_t handle, uint32_t not_to) {
   const uint8_t* record = record_of(handle);
   const uint32_t sender =
       sabotage::now(sabotage::Way::unasked) ? wire::record_sender(record) % options_.senders + 1 : wire::record_sender(record);
+  const size_t kinds = grid_.cells();
   message.cell = grid_.cell_of(sender, wire::record_size(record));
+  if (grid_.cells() > kinds) grid_.make_way_for(message.cell);  // what is handed out at once never lies in it, and nobody would note that
   const bool steps_back = not_to != 0 && receiver_of(not_to).has_room;
   if (steps_back) set_room(not_to, false);
   const uint32_t chosen = choose(message.cell);
@@ -235,7 +237,8 @@ void SelectiveBalancer::bring_back(uint32_t handle) {
 }
 
 size_t SelectiveBalancer::work(size_t units) {
-  size_t done = changes_.work(units);
+  size_t done = give_back(units);
+  done += changes_.work(units - done);
   // Until the next time, for all that comes back. A look at a rule takes a hundredth of what a unit takes.
   looks_end_ = grid_.rules_looked_at() + 100 * std::max<size_t>(options_.rule_units_at_once, 1);
   for (; !coming_back_.empty() && grid_.rules_looked_at() < looks_end_; ++done) {
@@ -368,19 +371,40 @@ std::string SelectiveBalancer::set_rules(uint32_t number, const std::vector<wire
   if (!changes_.ask(number, rules, asked_on)) return {};
   set_room(number, false);
   drained_.reset();
-  if (!at_once) return {};
-  changes_.work(options_.rule_units_at_once);
-  for (RefusedList& refused : changes_.take_refused()) return std::move(refused.reason);  // there is no other
+  if (at_once) {
+    changes_.work(options_.rule_units_at_once);
+    for (RefusedList& refused : changes_.take_refused()) return std::move(refused.reason);  // there is no other
+  }
+  const bool lies_still = changes_.pending(number) && receiver_of(number).assigned > 0;
+  if (lies_still && !std::exchange(receiver_of(number).gives_back, true)) giving_back_.push_back(number);
   return {};
 }
 
-/// What was meant for it under the list before and is not on its way yet is free again.
-size_t SelectiveBalancer::on_turn(uint32_t number) {
-  std::vector<uint32_t> free = take_share(number);
+/// What was meant for it under the list before and is not on its way yet is free again, `most` messages of it at most.
+size_t SelectiveBalancer::free_share(uint32_t number, size_t most) {
+  std::vector<uint32_t> free = take_share(number, most);
   const size_t count = free.size();
   for (size_t i = 0; i < count; ++i) receiver_of(number).allowance.take_back();
   come_back(std::move(free));
   return count;
+}
+
+/// It would lie still, and expire, while lists before that one are much work. All of it at once would be much work where many have asked.
+size_t SelectiveBalancer::give_back(size_t units) {
+  size_t done = 0;
+  while (done < units && !giving_back_.empty()) {
+    const uint32_t number = giving_back_.front();
+    const bool waits = changes_.pending(number);
+    if (waits) done += free_share(number, units - done);
+    if (waits && receiver_of(number).assigned > 0) break;
+    receiver_of(number).gives_back = false;
+    giving_back_.pop_front();
+  }
+  return done;
+}
+
+size_t SelectiveBalancer::on_turn(uint32_t number) {
+  return free_share(number, SIZE_MAX);
 }
 
 void SelectiveBalancer::on_change_begun(uint32_t number, uint32_t interest) {

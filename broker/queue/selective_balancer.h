@@ -10,7 +10,7 @@
 // Room is credit (requests) and window (responses). The dispatch rule chooses among those who have room and whose list matches; a receiver
 // that gets room takes the oldest message that its list matches. What nobody asks for waits aside and is in nobody's way.
 // What comes back goes to another receiver than before where one has room. At most share_bytes_max, or share_messages_max of small ones,
-// wait for one receiver's socket.
+// wait for one receiver's socket. Whose new list waits for its turn gives back, in parts, what is not on its way yet: others may have it.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
  public:
   /// Beside one message.
   static constexpr size_t share_bytes_max = 4 * Batch::body_bytes_max;
-  /// Where a new list takes them back, or gives as many, that is one piece of work.
+  /// Where a list's turn takes them back, or gives as many, that is one piece of work.
   static constexpr size_t share_messages_max = 4096;
 
   /// Cells, of which some may be empty.
@@ -101,6 +101,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
     uint64_t above_highest = 0;  // one above the highest number that it was assigned
     bool has_room = false;       // stands in its interest's list
     bool marked_ready = false;
+    bool gives_back = false;  // stands in giving_back_
   };
   using Place = QueuedMessage::Place;
 
@@ -153,7 +154,9 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void come_back(std::vector<uint32_t> handles);
   void bring_back(uint32_t handle);
   void come_back_unanswered(std::vector<uint32_t> handles, Why why);
-  std::vector<uint32_t> take_share(uint32_t receiver);
+  std::vector<uint32_t> take_share(uint32_t receiver, size_t most = SIZE_MAX);
+  size_t free_share(uint32_t receiver, size_t most);
+  size_t give_back(size_t units);
   void count_whole(uint32_t receiver, std::vector<uint32_t>& whole);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
   void set_state(uint32_t receiver, ReceiverAccount::State state);
@@ -177,7 +180,8 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   std::vector<Interest> interests_;
   std::vector<Receiver> receivers_;
   std::vector<uint32_t> marked_;
-  std::deque<uint32_t> coming_back_;       // of kinds that are new, in turn: work() goes on
+  std::deque<uint32_t> giving_back_;       // receivers that give back their shares, in turn: work() goes on
+  std::deque<uint32_t> coming_back_;       // of kinds that are new, in turn: likewise
   uint64_t looks_end_ = 0;                 // as GridIndex::rules_looked_at() counts; then what comes back has to wait for work()
   std::vector<Dispatcher::Group> groups_;  // of the one choice being made
   size_t waiting_ = 0;

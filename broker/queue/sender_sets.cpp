@@ -20,8 +20,7 @@ bool SenderSets::remove(uint32_t sender, uint64_t index) {
   if (own == sets_.end()) return false;
   take_off(own->second);
   const bool was_there = own->second.remove(index);
-  put_on(own->second);
-  if (own->second.empty()) sets_.erase(own);
+  put_on_or_erase(own);
   return was_there;
 }
 
@@ -55,8 +54,7 @@ SenderSets& SenderSets::operator-=(const SenderSets& other) {
     if (own == sets_.end()) continue;
     take_off(own->second);
     own->second -= set;
-    put_on(own->second);
-    if (own->second.empty()) sets_.erase(own);
+    put_on_or_erase(own);
   }
   return *this;
 }
@@ -69,6 +67,15 @@ void SenderSets::take_off(const wire::IndexSet& set) {
 void SenderSets::put_on(const wire::IndexSet& set) {
   count_ += set.count();
   bytes_ += set.bytes();
+}
+
+/// One that is empty may have memory in reserve, which goes with it.
+void SenderSets::put_on_or_erase(std::map<uint32_t, wire::IndexSet>::iterator own) {
+  if (own->second.empty()) {
+    sets_.erase(own);
+  } else {
+    put_on(own->second);
+  }
 }
 
 std::vector<SenderSets::SharedSet> SenderSets::shared() const {

@@ -49,6 +49,7 @@ class SenderSets {
   /// Around each change of a set: what it was is taken off, what it is is added.
   void take_off(const wire::IndexSet& set);
   void put_on(const wire::IndexSet& set);
+  void put_on_or_erase(std::map<uint32_t, wire::IndexSet>::iterator own);
 
   std::map<uint32_t, wire::IndexSet> sets_;
   uint64_t count_ = 0;

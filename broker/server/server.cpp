@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 #include <thread>
 
@@ -38,9 +39,11 @@ constexpr size_t closings_per_wake_up_max = 64;
 constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
 constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
-/// Connections over the session limit that may be told so at a time; further ones are closed without a word.
-constexpr size_t sessions_told_max = 256;
-static_assert(sessions_told_max < Server::files_beside_sessions);
+/// Where all places are taken, connections beside them that may say who they are, or are told that they are too many: one may be a service
+/// whose connection before is half dead and has its place. So long they have for it; a service says HELLO as soon as it is connected.
+constexpr size_t strangers_beside_max = 256;
+constexpr int64_t hello_beside_ns = 500 * net::ns_per_ms;
+static_assert(strangers_beside_max < Server::files_beside_sessions);
 /// Probes that may be there however few sessions there may be: one of each group of workers.
 constexpr size_t probes_min = 2;
 /// Lines in the log about those who were refused: whoever knocks for days fills no disk.
@@ -94,7 +97,9 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
       receivers_(loop, options_, *queue_, log),
       hold_rule_(options_.limits.memory_bytes),
       liveness_(house_look_ns(options_.limits), options_.limits.heartbeat_ms, [this](const Session& session) { return in_frame(session); }),
-      listener_(loop, options_.listen, [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); }),
+      listener_(
+          loop, options_.listen, [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); },
+          [this](int error) { note_pause(error); }),
       unix_listener_(listen_beside()),
       expiry_timer_(loop, [this] { run_expiry(); }),
       deadline_timer_(loop, [this] { run_deadlines(); }),
@@ -122,8 +127,14 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
 
 std::unique_ptr<net::Listener> Server::listen_beside() {
   if (!options_.listen_unix) return nullptr;
-  return std::make_unique<net::Listener>(loop_, net::SocketAddress::unix_beside(address().port()),
-                                         [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); });
+  return std::make_unique<net::Listener>(
+      loop_, net::SocketAddress::unix_beside(address().port()),
+      [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); }, [this](int error) { note_pause(error); });
+}
+
+void Server::note_pause(int error) {
+  log_.write(std::string("who connects has to wait: ") + std::strerror(error) + "; accepting is tried again every " +
+             std::to_string(net::Listener::pause_ns / net::ns_per_ms) + " ms");
 }
 
 Server::~Server() {
@@ -135,30 +146,51 @@ Server::~Server() {
 
 void Server::accept(net::Fd socket) {
   make_room();
-  if (sessions_there() >= options_.limits.sessions_max + sessions_told_max) return;
+  int64_t hello_ns = options_.limits.handshake_deadline_ms * net::ns_per_ms;
+  if (is_full()) hello_ns = std::min(hello_ns, hello_beside_ns);
   Session::Owner& owner = *this;
-  auto session =
-      std::make_unique<Session>(loop_, std::move(socket), ++arrivals_, options_.limits.handshake_deadline_ms * net::ns_per_ms, owner);
+  std::unique_ptr<Session> session;
+  try {
+    session = std::make_unique<Session>(loop_, std::move(socket), ++arrivals_, hello_ns, owner);
+  } catch (const std::system_error& error) {
+    // The kernel has no memory to watch one more. Those who are there go on.
+    if (turned_away_++ == 0) log_.write(std::string("a connection is turned away: ") + error.what());
+    return;
+  }
   Session& accepted = *session;
   sessions_.emplace(&accepted, std::move(session));
   strangers_.emplace(accepted.arrival(), &accepted);
-  if (sessions_there() > options_.limits.sessions_max) {
-    accepted.refuse(ErrorCode::too_many, "the limit of " + std::to_string(options_.limits.sessions_max) + " sessions is reached");
-  }
 }
 
 /// For one more. Whoever connects and says nothing, or the wrong thing, over and over, keeps nobody out: those of them who have been there
 /// longest go. A service says HELLO as soon as it is connected.
 void Server::make_room() {
-  const size_t most = options_.limits.sessions_max;
-  while (sessions_there() >= most && sessions_there() - strangers_.size() < most) {
+  const auto strangers_max = [this] { return is_full() ? strangers_beside_max : options_.limits.sessions_max - places_taken(); };
+  while (strangers_.size() >= strangers_max()) {
     const auto [arrival, longest] = *strangers_.begin();
     longest->connection().read_waiting();  // HELLO may lie there
     if (!strangers_.contains(arrival)) continue;
-    longest->refuse(ErrorCode::too_many, "the limit of " + std::to_string(most) +
-                                             " sessions is reached, and who has not introduced itself makes room for the next one");
+    const Refusal refusal = over_limit(", and who has not introduced itself makes room for the next one");
+    longest->refuse(refusal.code, refusal.text);
     longest->close("");
   }
+}
+
+Server::Refusal Server::over_limit(const char* more) const {
+  return {ErrorCode::too_many, "the limit of " + std::to_string(options_.limits.sessions_max) + " sessions is reached" + more};
+}
+
+/// It has been welcomed before: that connection is served still, though it may be dead, or is told its last words.
+bool Server::has_place(const wire::Hello& hello) const {
+  if (hello.role == Role::probe) return false;
+  const Session* served = hello.role == Role::sender ? senders_.account(hello.number).session : receivers_.session(hello.number);
+  return served != nullptr || lingering_.contains({hello.role, hello.number});
+}
+
+/// Where all are taken its own connection before goes at once for it, and no more are taken than before.
+void Server::give_over_place(const wire::Hello& hello) {
+  const auto former = lingering_.find({hello.role, hello.number});
+  if (is_full() && former != lingering_.end()) former->second->close("");
 }
 
 std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
@@ -197,6 +229,7 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
   if (hello->role == Role::probe && probes_ >= probes_max()) {
     return Refusal{ErrorCode::too_many, std::to_string(probes_) + " probes are connected; the other sessions are kept for this run's services"};
   }
+  if (is_full() && !has_place(*hello)) return over_limit();
   return std::nullopt;
 }
 
@@ -244,6 +277,7 @@ void Server::on_hello(Session& session, wire::ByteView body) {
   } else if (hello.role == Role::receiver) {
     receivers_.replace(hello.number);
   }
+  give_over_place(hello);
   if (hello.role == Role::probe) ++probes_;
   strangers_.erase(session.arrival());
   session.welcome(hello.role, hello.number, make_welcome(next_index), frame_places_);
@@ -251,6 +285,13 @@ void Server::on_hello(Session& session, wire::ByteView body) {
   if (hello.role == Role::receiver) receivers_.join(session);
   log_.write(session.name() + " connected, session " + std::to_string(hello.session));
   note_waiting();
+}
+
+void Server::on_no_hello(Session& session) {
+  const std::string within = std::to_string(session.handshake_deadline_ns() / net::ns_per_ms);
+  const Refusal refusal =
+      is_full() ? over_limit() : Refusal{ErrorCode::handshake, "no complete HELLO within " + within + " ms of connecting"};
+  session.refuse(refusal.code, refusal.text);
 }
 
 void Server::on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) {
@@ -511,6 +552,23 @@ void Server::log_totals() {
              std::to_string(handed_over) + " deliveries");
 }
 
+void Server::add_faults_of_accepting(std::vector<std::string>& faults) const {
+  uint64_t turned_away = turned_away_, pauses = 0;
+  int error = 0;
+  for (const net::Listener* listener : {&listener_, static_cast<const net::Listener*>(unix_listener_.get())}) {
+    if (!listener) continue;
+    turned_away += listener->turned_away();
+    pauses = std::max(pauses, listener->pauses());  // both pause at a time
+    if (listener->pauses() > 0) error = listener->pause_error();
+  }
+  if (turned_away > 0) {
+    faults.push_back(std::to_string(turned_away) + " connections were turned away: no file descriptors, or no memory, left for them");
+  }
+  if (pauses == 0) return;
+  faults.push_back("who connected had to wait, for " + std::to_string(pauses * net::Listener::pause_ns / net::ns_per_ms) +
+                   " ms in all: " + std::strerror(error));
+}
+
 nlohmann::json Server::summary() {
   finish();
   SummaryFacts facts;
@@ -529,10 +587,7 @@ nlohmann::json Server::summary() {
   facts.sessions_refused = sessions_refused_;
   facts.faults = senders_.faults();
   if (!fault_.empty()) facts.faults.push_back(fault_);
-  const uint64_t turned_away = listener_.turned_away() + (unix_listener_ ? unix_listener_->turned_away() : 0);
-  if (turned_away > 0) {
-    facts.faults.push_back(std::to_string(turned_away) + " connections were turned away: no file descriptors left");
-  }
+  add_faults_of_accepting(facts.faults);
   for (std::string& fault : log_.faults()) facts.faults.push_back(std::move(fault));
   nlohmann::json summary = make_summary(options_, *queue_, senders_, receivers_, facts);
   summary["involuntary_switches"] = net::involuntary_switches();

@@ -34,7 +34,7 @@ class Server : private Session::Owner {
   /// for; with ending, why the broker ends by itself, empty where it was asked to or all senders have ended.
   using OnState = std::function<void(State state, const std::string& why)>;
 
-  /// Open files beside one for each of limits.sessions_max: connections that are being refused, and what the process itself has.
+  /// Open files beside one for each of limits.sessions_max: connections that have no place among these, and what the process itself has.
   static constexpr size_t files_beside_sessions = 256 + 32;
 
   /// Listens at once. Throws std::runtime_error that names address and reason. `epoch` differs from start to start.
@@ -42,7 +42,7 @@ class Server : private Session::Owner {
   ~Server() override;
 
   const net::SocketAddress& address() const { return listener_.address(); }
-  /// Somebody has connected: the listener calls this, or whoever brings a socket of another kind. Closes it when there are far too many.
+  /// Somebody has connected: the listener calls this, or whoever brings a socket of another kind.
   void accept(net::Fd socket);
   State state() const { return state_; }
 
@@ -63,6 +63,7 @@ class Server : private Session::Owner {
   };
 
   void on_hello(Session& session, wire::ByteView body) override;
+  void on_no_hello(Session& session) override;
   void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) override;
   bool wants(Session& session, const wire::BegunFrame& frame) override {
     return session.role() != wire::Role::sender || senders_.wants(session, frame);
@@ -75,6 +76,12 @@ class Server : private Session::Owner {
 
   size_t sessions_there() const { return sessions_.size() - gone_.size(); }
   size_t probes_max() const;
+  /// Sessions that were welcomed, until they are gone; probes until they leave.
+  size_t places_taken() const { return sessions_there() - strangers_.size(); }
+  bool is_full() const { return places_taken() >= options_.limits.sessions_max; }
+  bool has_place(const wire::Hello& hello) const;
+  void give_over_place(const wire::Hello& hello);
+  Refusal over_limit(const char* more = "") const;
   void make_room();
   std::optional<Refusal> check_hello(wire::ByteView body) const;
   bool token_matches(const wire::Token& token) const;
@@ -94,7 +101,9 @@ class Server : private Session::Owner {
   void close_to_lapsed();
   void close_books();
   void log_totals();
+  void add_faults_of_accepting(std::vector<std::string>& faults) const;
   void set_state(State state);
+  void note_pause(int error);
   std::unique_ptr<net::Listener> listen_beside();
   void note_waiting();
   std::string waiting_for() const;
@@ -131,6 +140,7 @@ class Server : private Session::Owner {
   int64_t memory_high_at_ns_ = 0;  // when much was last in use that was not given back since; 0: never
   std::map<std::string, uint64_t> sessions_refused_;  // by the code's name
   size_t refusals_logged_ = 0;
+  uint64_t turned_away_ = 0;  // beside those of the listeners
   int64_t fitted_ns_ = 0;
 
   net::Timer expiry_timer_;

@@ -186,10 +186,7 @@ void Session::on_deadline() {
   if (state_ != State::awaiting_hello) return close("");
   // Where much is ready at once its turn may not have come: that is this process's slowness, not the client's.
   connection_.read_waiting();
-  if (state_ == State::awaiting_hello) {
-    refuse(wire::ErrorCode::handshake,
-           "no complete HELLO within " + std::to_string(handshake_deadline_ns_ / net::ns_per_ms) + " ms of connecting");
-  }
+  if (state_ == State::awaiting_hello) owner_.on_no_hello(*this);
 }
 
 }  // namespace n2nq

@@ -37,6 +37,8 @@ class Session : private net::Connection::Handler {
     virtual ~Owner() = default;
     /// The first frame was HELLO, of any version. Answers with welcome() or refuse().
     virtual void on_hello(Session& session, wire::ByteView body) = 0;
+    /// No complete HELLO came within the deadline. Answers with refuse().
+    virtual void on_no_hello(Session& session) = 0;
     /// A frame while serving; never HELLO, HEARTBEAT or ERROR.
     virtual void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) = 0;
     /// While serving, as net::Connection::Handler says it.
@@ -57,6 +59,7 @@ class Session : private net::Connection::Handler {
   Session(net::EventLoop& loop, net::Fd socket, uint64_t arrival, int64_t handshake_deadline_ns, Owner& owner);
 
   uint64_t arrival() const { return arrival_; }
+  int64_t handshake_deadline_ns() const { return handshake_deadline_ns_; }
   State state() const { return state_; }
   bool serving() const { return state_ == State::serving; }
   /// Of serving sessions, and of those that were serving.
@@ -132,7 +135,7 @@ class Session : private net::Connection::Handler {
   net::Timer deadline_;  // of the handshake, then of lingering
   LastWords last_words_;  // empty: all is said
   net::Timer next_words_;
-  int64_t handshake_deadline_ns_;
+  const int64_t handshake_deadline_ns_;
 };
 
 }  // namespace n2nq

@@ -247,6 +247,16 @@ void IndexSet::clear() {
   *this = {};
 }
 
+void IndexSet::fit(size_t bytes_max) {
+  const size_t fixed_bytes = blocks_ * (sizeof(Words) + allocation_bytes) + allocation_bytes;
+  const size_t pieces_max = std::max(pieces_.size(), (bytes_max - std::min(bytes_max, fixed_bytes)) / sizeof(Piece));
+  if (pieces_.capacity() <= pieces_max) return;
+  Pieces fitted;
+  fitted.reserve(pieces_max);
+  std::ranges::move(pieces_, std::back_inserter(fitted));
+  pieces_ = std::move(fitted);
+}
+
 bool IndexSet::contains(uint64_t index) const {
   const auto piece = first_ending_from(pieces_, index);
   if (piece == pieces_.end() || piece->from > index) return false;

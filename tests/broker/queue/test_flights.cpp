@@ -101,6 +101,28 @@ TEST(Flights, WhatWasForgottenCountsAsLate) {
   EXPECT_EQ(flights.answer(count - 2, flight), Answer::twice);
 }
 
+TEST(Flights, OnlyTheOlderHalfIsForgottenAndNotBeforeTheMemoryIsUsedUp) {
+  constexpr uint32_t each = 200;
+  Flights flights;
+  Flight flight;
+  uint32_t next = 0;
+  // Of each 200 deliveries the first one.
+  const auto leave_out = [&](uint32_t times) {
+    for (const uint32_t end = next + times * each; next < end; ++next) {
+      flights.add({next, 1, 0, true, 1'000'000});
+      if (next % each == 0) continue;
+      ASSERT_EQ(flights.answer(next, flight), Answer::taken);
+      ASSERT_LE(flights.answered_bytes(), Flights::answered_bytes_max);
+    }
+  };
+  leave_out(5000);
+  EXPECT_EQ(flights.remembered_from(), 0u) << "24 bytes for each run of answers are less than 128 KiB";
+  leave_out(1000);
+  EXPECT_GT(flights.remembered_from(), 0u);
+  EXPECT_LE(flights.remembered_from(), next / 2);
+  for (uint32_t left = next - 1000 * each; left < next; left += each) ASSERT_EQ(flights.answer(left, flight), Answer::taken) << left;
+}
+
 TEST(Flights, OfThoseWhoseDeadlinePassedAsManyAreRememberedAsAWindowMayHave) {
   Flights flights;
   Flight flight;

@@ -50,7 +50,9 @@ class Shelf : public GridIndex::Contents {
   size_t cells_max = SIZE_MAX;
 
   void add(const Message& message) {
+    const size_t kinds = grid.cells();
     const uint32_t cell = grid.cell_of(message.sender, message.size);
+    if (grid.cells() > kinds) grid.make_way_for(cell);
     cells[cell].push_back(message);
   }
   /// The oldest of all leaves.

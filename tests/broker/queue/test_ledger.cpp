@@ -181,6 +181,59 @@ TEST_P(Ledger, BalancesInEveryLife) {
   }
 }
 
+/// Each has had its END, and senders go on.
+TEST(EveryQueue, KeepsForWhoComesBackWhatComesWhileNobodyIsExpectedUnlessAllHaveIt) {
+  const auto check = [](const QueueOptions& options) {
+    const bool is_broadcaster = options.mode == wire::QueueMode::broadcaster;
+    const auto kit_of_the_ended = [&options] {
+      auto kit = std::make_unique<QueueKit>(options);
+      for (uint32_t receiver = 1; receiver <= options.receivers; ++receiver) {
+        kit->join(receiver);
+        kit->queue().leave(receiver);
+      }
+      kit->publish(1);
+      kit->queue().trim();
+      return kit;
+    };
+    const auto back = kit_of_the_ended();
+    back->join(1);
+    if (options.requests) back->queue().add_credit(1, 1);
+    back->write_all(1);
+    const bool all_have_it = is_broadcaster && options.removal == RemovalRule::when_all_have_it && !options.responses && !options.requests;
+    EXPECT_EQ(back->text(1), all_have_it ? "" : "1:0");
+    for (const bool expires : {false, true}) {
+      const auto away = kit_of_the_ended();
+      if (expires) away->queue().expire(options.retention_ns);
+      away->queue().finish();
+      const Queue& queue = away->queue();
+      const SkippedSets& skipped = queue.total().skipped;
+      if (is_broadcaster) {
+        EXPECT_EQ(text_of(queue.still_queued(1)), "1:0");
+      } else if (options.requests) {
+        EXPECT_EQ(text_of(of(skipped, SkipReason::unrequested)), "1:0");
+      } else {
+        EXPECT_EQ(text_of(expires ? of(skipped, SkipReason::expired) : queue.total().still_queued), "1:0");
+      }
+    }
+  };
+  QueueOptions options;
+  options.receivers = 2;
+  options.retention_ns = 100;
+  for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
+    for (const RemovalRule removal : {RemovalRule::when_all_have_it, RemovalRule::after_time}) {
+      for (const int features : {0, 1, 2, 3}) {
+        options.mode = mode;
+        options.removal = removal;
+        options.responses = (features & 1) != 0;
+        options.requests = (features & 2) != 0;
+        SCOPED_TRACE(testing::Message() << "mode " << static_cast<int>(mode) << ", removal " << static_cast<int>(removal) << ", features "
+                                        << features);
+        check(options);
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(BothModes, Ledger, ::testing::Values(wire::QueueMode::broadcaster, wire::QueueMode::load_balancer),
                          [](const auto& mode) { return mode.param == wire::QueueMode::broadcaster ? "broadcaster" : "load_balancer"; });
 

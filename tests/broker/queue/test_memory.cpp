@@ -294,7 +294,13 @@ TEST(KindsMemory, OfKindsThatThereWereIsWhatTheQueueSaysAndHasALimit) {
   }
 }
 
-/// One receiver asks for size n of sender n, and so for next to nothing of what its borders make different kinds.
+/// Size n of sender n, and so next to nothing of what these borders make different kinds.
+std::vector<wire::Rule> one_size_of_each(uint32_t senders) {
+  std::vector<wire::Rule> rules;
+  for (uint32_t sender = 1; sender <= senders; ++sender) rules.push_back({sender, sender, sender, sender});
+  return rules;
+}
+
 TEST(KindsMemory, OfKindsThatNobodyAsksForHasALimitToo) {
   for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
     constexpr uint32_t senders = 200;
@@ -303,9 +309,7 @@ TEST(KindsMemory, OfKindsThatNobodyAsksForHasALimitToo) {
     options.notes_bytes_max = 16 * mib;
     const auto queue = Queue::make(options);
     queue->join(1);
-    std::vector<wire::Rule> rules;
-    for (uint32_t sender = 1; sender <= senders; ++sender) rules.push_back({sender, sender, sender, sender});
-    ASSERT_EQ(queue->set_rules(1, rules, 1), "");
+    ASSERT_EQ(queue->set_rules(1, one_size_of_each(senders), 1), "");
     while (queue->work(100'000) > 0) continue;
     size_t most = 0;
     for (uint32_t size = 1; size <= senders; ++size) {
@@ -319,6 +323,36 @@ TEST(KindsMemory, OfKindsThatNobodyAsksForHasALimitToo) {
   }
 }
 
+/// No message waits for a receiver with room. And of more kinds than are kept, the few that are in use are.
+TEST(KindsMemory, OfKindsThatAreHandedOutAtOnceHasALimitToo) {
+  constexpr uint32_t senders = 200;
+  QueueOptions options = options_of(wire::QueueMode::load_balancer, false, true, 2);
+  options.senders = senders;
+  options.notes_bytes_max = 16 * mib;
+  Measured queue(options);
+  queue->join(1);
+  queue->join(2);
+  queue->add_credit(2, UINT32_MAX);
+  ASSERT_EQ(queue->set_rules(1, one_size_of_each(senders), 1), "");
+  while (queue->work(100'000) > 0) continue;
+  size_t most = 0;
+  for (uint32_t size = 1; size <= senders; ++size) {
+    for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, size - 1, size), 1, 1);
+    queue.take(2);
+    most = std::max(most, queue->kinds_bytes());
+  }
+  EXPECT_EQ(queue.taken(2), senders * senders);
+  EXPECT_GT(most, 4 * mib) << "so many there were";
+  EXPECT_LE(most, 8 * mib + 2 * mib) << "with the memory that a list has in reserve";
+  const uint64_t looks_before = queue->looks_at_new_kinds();
+  for (uint64_t index = senders; index < senders + 200u; ++index) {
+    queue->take_in(support::make_record(1, index, index % 2 == 0 ? 1 : senders), 1, 1);  // one of the first kinds, and of the last
+    queue.take(2);
+  }
+  const uint64_t rules = senders + 1;
+  EXPECT_LE(queue->looks_at_new_kinds() - looks_before, 2 * rules) << "each was new once at most";
+}
+
 /// 40,000 kinds wait at once, and none of them is worth keeping when they have gone.
 TEST(KindsMemory, OfKindsThatAreGoneIsWhatTheQueueSaysAndIsGivenBack) {
   for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
@@ -329,9 +363,7 @@ TEST(KindsMemory, OfKindsThatAreGoneIsWhatTheQueueSaysAndIsGivenBack) {
     const size_t before_bytes = support::allocated_bytes();
     const auto queue = Queue::make(options);
     queue->join(1);
-    std::vector<wire::Rule> rules;
-    for (uint32_t sender = 1; sender <= senders; ++sender) rules.push_back({sender, sender, sender, sender});
-    ASSERT_EQ(queue->set_rules(1, rules, 1), "");
+    ASSERT_EQ(queue->set_rules(1, one_size_of_each(senders), 1), "");
     while (queue->work(100'000) > 0) continue;
     const size_t list_bytes = support::allocated_bytes() - before_bytes;
     for (uint32_t round = 0; round < 2; ++round) {  // the second time as well as the first

@@ -194,6 +194,18 @@ TEST(SenderSets, SendersThatShareASetStandTogether) {
   EXPECT_EQ(less.count(), 252u);
 }
 
+TEST(SenderSets, WhatIsTakenOutAgainIsNotCounted) {
+  SenderSets sets, all;
+  all.add_range(2, 0, 100);
+  for (uint64_t index = 0; index < 1000; ++index) {
+    sets.add(1, index);
+    for (uint64_t other = 0; other < 20; ++other) sets.add(2, 2 * other);
+    EXPECT_TRUE(sets.remove(1, index));
+    sets -= all;
+    ASSERT_EQ(sets.bytes(), 0u) << index;
+  }
+}
+
 TEST(MessageLog, RecordsLieOneBehindAnotherAndAreFoundAgain) {
   MessageLog log(MessageLog::Holds::chunks);
   std::vector<Position> places;

@@ -182,6 +182,40 @@ TEST_P(LargeList, IsBroughtInForceInStepsBetweenWhichOthersAreServed) {
   for (const auto& record : kit.delivered(1)) EXPECT_TRUE(asked_for.contains({record.sender, record.index}));
 }
 
+/// In the load balancer it is meant for one of them alone, until that one asks for something else.
+TEST_P(LargeList, LetsOthersHaveMeanwhileWhatWasMeantForWhoWaitsForItsTurn) {
+  constexpr uint64_t messages = 3000;
+  support::QueueKit kit(options());
+  const uint32_t sender = senders + 1;
+  for (uint32_t number = 1; number <= 3; ++number) kit.join(number);
+  EXPECT_EQ(kit->set_rules(1, {}, 1), "");
+  for (uint32_t number = 2; number <= 3; ++number) EXPECT_EQ(kit->set_rules(number, {{sender, sender, 0, UINT32_MAX}}, 1), "");
+  kit->add_credit(1, UINT32_MAX);
+  kit->add_credit(2, UINT32_MAX);
+  for (uint64_t index = 0; index < messages; ++index) kit->take_in(support::make_record(sender, index, 10), 1, 1);
+  EXPECT_TRUE(kit->has_next(2)) << "meant for it";
+  fill(kit.queue());
+  EXPECT_EQ(kit->set_rules(1, list(), 1), "");
+  EXPECT_EQ(kit->set_rules(2, {{sender, sender, 1000, 1000}}, 2, false), "");
+  kit->add_credit(3, UINT32_MAX);
+  kit.write_all(3);
+  while (kit.delivered(3).size() < messages) {
+    const size_t units = kit->work(500);
+    ASSERT_GT(units, 0u) << "nobody gets " << messages - kit.delivered(3).size() << " of them";
+    EXPECT_LE(units, 500u + 100u) << "in parts";
+    kit.write_all(3);
+  }
+  EXPECT_FALSE(kit->has_next(1)) << "its list, which the other one waits for, is not in force yet";
+  for (uint64_t index = 0; index < messages; ++index) EXPECT_EQ(kit.delivered(3)[index].index, index);
+  // What comes next goes by the lists.
+  while (kit->work(2000) > 0) continue;
+  kit->take_in(support::make_record(sender, messages, 1000), 1, 2);
+  kit.write_all(2);
+  kit.write_all(3);
+  const uint64_t copies = GetParam() == wire::QueueMode::broadcaster ? 2 : 1;
+  EXPECT_EQ(kit.delivered(2).size() + kit.delivered(3).size(), messages + copies);
+}
+
 TEST_P(LargeList, IsRefusedWhereTheQueueWouldHaveToKnowTooMuchOfEachMessage) {
   support::QueueKit kit(small());
   ask_for_too_much(kit);

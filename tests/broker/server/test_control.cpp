@@ -107,9 +107,14 @@ TEST(Control, LastWordsThatNobodyReadsAreNotSaidToBeDone) {
   EXPECT_EQ(how.si_status, 3);
 }
 
+/// A broker that a shell starts behind this.
+std::vector<std::string> broker_behind(const std::string& command) {
+  return {"/bin/sh", "-c", command + "; exec \"$0\"", BrokerUnderTest::program()};
+}
+
 /// A broker that may have so many files open at most, and what it answers to `configure`.
 json answer_with_files(int files, const json& changes) {
-  ChildProcess process({"/bin/sh", "-c", "ulimit -n " + std::to_string(files) + "; exec " + BrokerUnderTest::program()});
+  ChildProcess process(broker_behind("ulimit -n " + std::to_string(files)));
   process.write(BrokerUnderTest::configuration(changes).dump() + "\n");
   const json answer = json::parse(process.read_line());
   if (answer["type"] == "error") {
@@ -136,7 +141,7 @@ TEST(Control, AsManySessionsAreTakenAsTheSettingsSayThoughTheProcessWasStartedWi
   // The soft limit of most systems; the hard one is what counts.
   constexpr uint32_t sessions = 1500;
   ASSERT_EQ(net::raise_file_limit(sessions + 100), "");
-  ChildProcess process({"/bin/sh", "-c", "ulimit -Sn 300; exec " + BrokerUnderTest::program()});
+  ChildProcess process(broker_behind("ulimit -Sn 300"));
   process.write(BrokerUnderTest::configuration({{"expect", {{"senders", 2}, {"receivers", 2}}}, {"limits", {{"sessions_max", sessions}}}}).dump() + "\n");
   const json hello = json::parse(process.read_line());
   ASSERT_EQ(hello["type"], "hello") << hello;

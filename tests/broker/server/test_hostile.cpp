@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -15,6 +13,7 @@
 #include "broker/net/file_limit.h"
 #include "broker/net/frame_places.h"
 #include "broker/queue/message_log.h"
+#include "tests/broker/support/broker_cost.h"
 #include "tests/broker/support/broker_under_test.h"
 #include "tests/broker/support/seed_frames.h"
 #include "tests/broker/support/wire_client.h"
@@ -26,42 +25,19 @@ using nlohmann::json;
 using support::BrokerUnderTest;
 using support::ReadFrame;
 using support::WireClient;
+using support::files_of;
+using support::memory_of;
+using support::sanitizer_bytes;
+using support::wait_for_files;
 using wire::ErrorCode;
 using wire::FrameType;
 
 constexpr uint8_t frame_types = 14;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr size_t sanitizer_bytes = size_t{512} << 20;  // what was freed stays for a while, and memory has a shadow
-#else
-constexpr size_t sanitizer_bytes = 0;
-#endif
-
 wire::Bytes with_header(uint32_t body_bytes, uint8_t type) {
   wire::Bytes bytes;
   wire::Writer(bytes).put(body_bytes).put(type).put(uint8_t{0}).put(uint16_t{0});
   return bytes;
-}
-
-/// What the process takes of memory, in bytes.
-size_t memory_of(BrokerUnderTest& broker) {
-  std::ifstream statm("/proc/" + std::to_string(broker.process().pid()) + "/statm");
-  size_t pages = 0, resident = 0;
-  statm >> pages >> resident;
-  return resident * 4096;
-}
-
-size_t files_of(BrokerUnderTest& broker) {
-  const std::filesystem::directory_iterator files("/proc/" + std::to_string(broker.process().pid()) + "/fd");
-  return static_cast<size_t>(std::distance(begin(files), end(files)));
-}
-
-/// Returns when the broker has closed what was closed at this end: a probe that connects now uses no more files than expected.
-void wait_for_files(BrokerUnderTest& broker, size_t files) {
-  const int64_t deadline_ns = net::now_ns() + support::patience_ns;
-  WireClient probe = WireClient::probe(broker.port());
-  while (files_of(broker) > files + 1 && net::now_ns() < deadline_ns) probe.ask_clock();
-  EXPECT_LE(files_of(broker), files + 1);
 }
 
 /// Sends as much as is taken; the broker may close at any time.
@@ -475,127 +451,6 @@ TEST(HostileLimits, TenSessionsAndNotOneMoreTwice) {
 
 TEST(HostileLimits, TwoThousandSessionsAndNotOneMoreTwice) {
   fill_twice(2000);
-}
-
-TEST(HostileLimits, WhoHasNotIntroducedItselfKeepsNobodyOut) {
-  constexpr uint32_t sessions = 10;
-  const std::string token_hex(64, 'a');
-  BrokerUnderTest broker(json{{"token", token_hex},
-                              {"expect", {{"senders", sessions}, {"receivers", 1}}},
-                              {"limits", {{"sessions_max", sessions}, {"handshake_deadline_ms", 60'000}}}});
-  wire::Hello hello;
-  hello.role = wire::Role::sender;
-  hello.token = wire::token_from_hex(token_hex).value();
-  wire::Hello wrong = hello;
-  wrong.number = 1;
-  wrong.token[7] ^= 1;
-  // The door is full of those who say nothing, and of those who were told that their token is wrong and stay.
-  std::vector<WireClient> strangers;
-  for (uint32_t i = 0; i < 3 * sessions; ++i) {
-    strangers.emplace_back(broker.port());
-    if (i % 2 == 1) strangers.back().send(wrong);
-  }
-  std::vector<WireClient> services;
-  for (hello.number = 1; hello.number <= sessions; ++hello.number) {
-    services.emplace_back(broker.port());
-    services.back().hello(hello);
-  }
-  // None is left of them: those who said nothing were told why.
-  for (uint32_t i = 0; i < strangers.size(); i += 2) EXPECT_EQ(strangers[i].read_error().value().code, ErrorCode::too_many) << i;
-  // Services make no room for anybody.
-  WireClient one_more(broker.port());
-  EXPECT_EQ(one_more.read_error().value().code, ErrorCode::too_many);
-  for (WireClient& service : services) EXPECT_EQ(service.end(0), 0u);
-}
-
-TEST(HostileLimits, AThousandHalfOpenConnectionsAreClosedAndTheirFilesComeBack) {
-  constexpr size_t connections = 1000;
-  ASSERT_EQ(net::raise_file_limit(connections + 100), "");
-  BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", 2000}, {"drain_ms", 0}}}});
-  const size_t files_before = files_of(broker);
-  WireClient receiver = WireClient::receiver(broker.port(), 1);
-  WireClient sender = WireClient::sender(broker.port(), 1);
-  std::vector<WireClient> silent;
-  for (size_t i = 0; i < connections; ++i) silent.emplace_back(broker.port());
-  sender.publish(1, 0, 100);
-  EXPECT_EQ(receiver.receive(100).records.size(), 100u) << "who has introduced himself is served meanwhile";
-  for (WireClient& client : silent) {
-    EXPECT_EQ(client.read_error().value().code, ErrorCode::handshake);
-    EXPECT_FALSE(client.read().has_value());
-  }
-  silent.clear();
-  wait_for_files(broker, files_before + 2);
-  const json refused = broker.finish()["sessions_refused"][0];
-  EXPECT_EQ(refused["code"], "handshake");
-  EXPECT_EQ(refused["count"], connections);
-}
-
-TEST(HostileLimits, AHelloThatLiesThereIsNotLateWhenTheBrokerItselfStoodStill) {
-  constexpr int64_t deadline_ms = 12'000;  // within which all are accepted, on a busy machine, too
-  constexpr size_t connections = 800;  // far more than are looked at in one wake-up
-  ASSERT_EQ(net::raise_file_limit(connections + 100), "");
-  BrokerUnderTest broker(json{{"limits", {{"handshake_deadline_ms", deadline_ms}, {"drain_ms", 0}}}});
-  const size_t files_before = files_of(broker);
-  std::vector<WireClient> clients;
-  for (size_t i = 0; i < connections; ++i) clients.emplace_back(broker.port());
-  const int64_t connected_ns = net::now_ns();
-  while (files_of(broker) < files_before + connections && net::now_ns() - connected_ns < support::patience_ns) std::this_thread::yield();
-  broker.process().signal(SIGSTOP);
-  wire::Hello hello;
-  hello.role = wire::Role::probe;
-  for (WireClient& client : clients) client.send(hello);
-  std::this_thread::sleep_for(std::chrono::milliseconds(deadline_ms + 500));
-  broker.process().signal(SIGCONT);
-  size_t welcomed = 0;
-  for (WireClient& client : clients) {
-    const auto frame = client.read();
-    welcomed += frame && frame->type == FrameType::welcome;
-  }
-  EXPECT_EQ(welcomed, connections);
-}
-
-TEST(HostileLimits, TenThousandWrongTokensOpenNothingAndCostNothing) {
-  constexpr int tries = 10'000;
-  const std::string token_hex = std::string(62, 'a') + "01";
-  const std::filesystem::path log = std::filesystem::temp_directory_path() / ("n2nq-token-" + std::to_string(getpid()) + ".log");
-  {
-    BrokerUnderTest broker(json{{"token", token_hex}, {"log_file", log.string()}});
-    wire::Hello hello;
-    hello.role = wire::Role::receiver;
-    hello.number = 1;
-    hello.token = wire::token_from_hex(token_hex).value();
-    std::string said;
-    size_t files_before = 0, bytes_before = 0;
-    for (int i = 0; i < tries; ++i) {
-      wire::Hello wrong = hello;
-      wrong.token[static_cast<size_t>(i) % wrong.token.size()] ^= static_cast<uint8_t>(1 + i % 255);
-      WireClient client(broker.port());
-      client.send(wrong);
-      const auto error = client.read_error();
-      ASSERT_TRUE(error.has_value());
-      ASSERT_EQ(error->code, ErrorCode::token);
-      if (said.empty()) said = error->text;
-      ASSERT_EQ(error->text, said) << "the same word, however wrong the token is";
-      ASSERT_FALSE(client.read().has_value());
-      if (i == tries / 10) files_before = files_of(broker), bytes_before = memory_of(broker);
-    }
-    EXPECT_LE(files_of(broker), files_before + 10);
-    EXPECT_LT(memory_of(broker), bytes_before + (1u << 20) + sanitizer_bytes);
-    EXPECT_EQ(said.find("aaaa"), std::string::npos);
-    WireClient right(broker.port());
-    right.hello(hello);
-    const json bye = broker.finish();
-    EXPECT_EQ(bye["sessions_refused"][0]["count"], tries);
-  }
-  std::ifstream file(log);
-  std::string line;
-  int lines = 0;
-  while (std::getline(file, line)) {
-    ++lines;
-    EXPECT_EQ(line.find("aaaaaaaa"), std::string::npos) << "a token in the log";
-  }
-  EXPECT_LT(lines, 1100) << "whoever knocks for days fills no disk";
-  std::filesystem::remove(log);
 }
 
 }  // namespace

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Nothing is without bound, and whoever is over a bound is named while the others do not notice.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
+#include "tests/broker/support/few_files.h"
 #include "tests/broker/support/stepped_server.h"
 #include "tests/broker/support/wire_client.h"
 
@@ -530,6 +534,82 @@ TEST(Limits, SessionsOverTheLimitAreToldAndThoseWithinItAreNot) {
     }
   }
   EXPECT_GE(broker.finish()["sessions_refused"][0]["count"].get<int>(), 2);
+}
+
+/// Both connections of each number are there for a moment, and N2NQ does not know that the first one is dead.
+TEST(Limits, AServiceThatComesBackHasItsOwnPlaceWhereAllAreTaken) {
+  BrokerUnderTest broker(json{{"expect", {{"senders", 2}, {"receivers", 2}}}, {"limits", {{"sessions_max", 4}, {"heartbeat_ms", 0}}}});
+  std::vector<WireClient> dead;
+  dead.push_back(WireClient::sender(broker.port(), 1));
+  dead.push_back(WireClient::receiver(broker.port(), 1));
+  WireClient sender = WireClient::sender(broker.port(), 2);
+  WireClient receiver = WireClient::receiver(broker.port(), 2);
+  // Who says nothing does not keep them out, however many there are.
+  std::vector<WireClient> silent;
+  for (int i = 0; i < 300; ++i) silent.emplace_back(broker.port());
+  std::vector<WireClient> back;
+  back.push_back(WireClient::sender(broker.port(), 1, 1));
+  back.push_back(WireClient::receiver(broker.port(), 1, 1));
+  EXPECT_EQ(silent.back().read_error().value().code, wire::ErrorCode::too_many);
+  for (WireClient& each : dead) EXPECT_EQ(each.read_error().value().code, wire::ErrorCode::replaced);
+  back[0].publish(1, 0, 10);
+  EXPECT_EQ(back[0].end(10), 10u);
+  // Its last words on that connection are no other place.
+  WireClient once_more = WireClient::sender(broker.port(), 1, 2);
+  EXPECT_EQ(once_more.end(10), 10u);
+  sender.publish(2, 0, 10);
+  EXPECT_EQ(sender.end(10), 10u);
+  EXPECT_EQ(back[1].receive_all().records.size(), 20u);
+  EXPECT_EQ(receiver.receive_all().records.size(), 20u);
+  for (const json& refused : broker.finish()["sessions_refused"]) EXPECT_EQ(refused["code"], "too many");
+}
+
+/// One that has no place gets none, whatever it says.
+TEST(Limits, WhoHasNoPlaceGetsNoneWhereAllAreTaken) {
+  Options options;
+  options.queue.senders = 5;
+  options.limits.sessions_max = 4;
+  SteppedServer server(options);
+  std::vector<WireClient> senders;
+  for (uint32_t number = 1; number <= 4; ++number) senders.push_back(server.connect(wire::Role::sender, number));
+  WireClient fifth = server.open();
+  fifth.send(support::hello_of(wire::Role::sender, 5));
+  server.wake_up();
+  const auto error = fifth.read_error();
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code, wire::ErrorCode::too_many);
+  EXPECT_EQ(error->text, "the limit of 4 sessions is reached");
+  WireClient fourth = server.connect(wire::Role::sender, 4);
+  fourth.publish(4, 0, 10);
+  server.wake_up();
+  EXPECT_EQ(server.server().summary()["messages_accepted"], 10);
+}
+
+TEST(Limits, WithoutAFileForOneMoreItWaitsAndThatIsAFault) {
+  const net::Fd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Options options;
+  options.listen_unix = true;
+  std::optional<SteppedServer> server;
+  {
+    const support::FewFiles few(6);  // the loop's three, the two sockets that listen, and a spare one for the first of these
+    server.emplace(options);
+    const net::SocketAddress address = net::SocketAddress::unix_beside(server->server().address().port());
+    ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.bytes), 0);
+    server->wake_up();
+  }
+  EXPECT_EQ(server->server().summary()["faults"], json::array({"who connected had to wait, for 100 ms in all: Too many open files"}));
+}
+
+TEST(Limits, AConnectionThatTheKernelDoesNotWatchIsTurnedAwayAndOthersAreServed) {
+  SteppedServer server{Options()};
+  WireClient receiver = server.connect(wire::Role::receiver, 1);
+  server.server().accept(net::Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)));  // stands for one that it has no memory for
+  WireClient sender = server.connect(wire::Role::sender, 1);
+  sender.publish(1, 0, 10);
+  server.wake_up();
+  EXPECT_EQ(receiver.receive(10).records.size(), 10u);
+  EXPECT_EQ(server.server().summary()["faults"],
+            json::array({"1 connections were turned away: no file descriptors, or no memory, left for them"}));
 }
 
 }  // namespace

@@ -91,6 +91,23 @@ TEST(IndexSet, ShortRunsBecomeBits) {
   EXPECT_EQ(std::ranges::distance(set.runs().begin(), set.runs().end()), 1);
 }
 
+TEST(IndexSet, GivesBackWhatItHasInReserve) {
+  IndexSet set;
+  for (uint64_t i = 0; i < 100; ++i) set.add(2 * i);  // become bits
+  for (uint64_t i = 1; i < 100; ++i) set.add(2 * IndexSet::block_indexes * i);
+  const IndexSet without = set;
+  const size_t before = set.bytes();
+  ASSERT_GT(before, without.bytes() + 100);
+  set.fit(before);
+  EXPECT_EQ(set.bytes(), before);
+  set.fit(without.bytes() + 100);
+  EXPECT_LE(set.bytes(), without.bytes() + 100);
+  EXPECT_GT(set.bytes(), without.bytes());
+  set.fit(0);
+  EXPECT_EQ(set.bytes(), without.bytes());
+  EXPECT_EQ(set, without);
+}
+
 TEST(IndexSet, RowsOfBits) {
   EXPECT_EQ(set_of("4:8").text(), "4");
   EXPECT_EQ(set_of("4:c5,100").text(), "4-5,9,11,100");
