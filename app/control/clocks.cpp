@@ -50,8 +50,9 @@ void add_before(measure::ClockReport& report, const measure::ClockReport& before
   report.spans.insert(report.spans.begin(), before.spans.begin(), before.spans.end());
 }
 
-/// The senders' lines came late to who used them: then their ± is no less than what the receivers found that to be (of the worst moment:
-/// what is late now nobody knows). Nothing where what they say of it is none; that is told elsewhere.
+/// The senders' lines came late to who used them, or were made late for what had waited: then their ± is no less than what the receivers
+/// found that to be (of the worst moment: what is late now nobody knows). Nothing where what they say of it is none; that is told
+/// elsewhere.
 void add_late(measure::ClockReport& senders, const ProcessRecord& receivers) {
   const auto late = receivers.bye ? receivers.bye->find("senders_clock_late") : Json::const_iterator();
   if (!receivers.bye || late == receivers.bye->end()) return;
@@ -191,13 +192,14 @@ bool groups_share_a_clock(const RunRecord& record) {
   return !contradicts_its_hello(senders, broker) && !contradicts_its_hello(receivers, broker) && !record.contradiction.now();
 }
 
-/// How far the groups' clock and N2NQ's drifted apart in the longest latency, once it is known: the groups' one line is that of when a
-/// message came, and not of when it left.
+/// How far the groups' clock and N2NQ's drifted apart in the longest latency at most, once it is known: the groups' one line is that of
+/// when a message came, and not of when it left.
 double drifted_meanwhile_us(const measure::ClockReport& report, const ProcessRecord& receivers) {
   if (!receivers.bye) return 0;
   const Json longest_ns = receivers.bye->value("/figures/latency/max_ns"_json_pointer, Json());
   constexpr double ppt = 1e-12;
-  return longest_ns.is_number() ? std::fabs(static_cast<double>(report.line.drift_ppt)) * ppt * longest_ns.get<double>() / ns_in_us : 0;
+  const double drift_ppt = std::fabs(static_cast<double>(report.line.drift_ppt)) + static_cast<double>(report.past.pace_ppt);
+  return longest_ns.is_number() ? drift_ppt * ppt * longest_ns.get<double>() / ns_in_us : 0;
 }
 
 ClockBounds clock_bounds(const RunRecord& record) {
@@ -234,6 +236,7 @@ Json senders_clock_message(const RunRecord& record) {
   } else {
     message["senders"] = senders.report.line;  // of a shared clock: zero, as its bound is
     message["senders"]["bound"] = senders.report.bound;
+    message["senders"]["past"] = senders.report.past;
     message["jumps"] = senders.report.jumps;
   }
   return message;

@@ -30,11 +30,13 @@ void take_order(const nlohmann::json& object) {
     const worker::ClockOrder order = worker::parse_clock_order(section);
     worker::ClockCorrection clocks;
     clocks.set_own({}, 0);
-    order.line ? clocks.set_senders(*order.line, 1) : clocks.set_senders_same(1);
+    order.line ? clocks.set_senders(*order.line, 1, {order.bound, order.past}) : clocks.set_senders_same(1);
     for (const std::int64_t ns : {-measure::stamp_ns_max, std::int64_t{0}, measure::stamp_ns_max}) {
       const auto [sender_ns, receiver_ns] = clocks.offsets(ns, -ns);
       fuzz::require(receiver_ns == 0, "a line of zeros corrects nothing");
       fuzz::require(order.line || sender_ns == 0, "likewise");
+      clocks.measured(ns, -ns);
+      fuzz::require(!clocks.worst_before() || clocks.worst_before()->total_ns() >= order.bound.total_ns(), "the past is known no better");
     }
     fuzz::require(order.bound.total_ns() >= 0, "a bound is no less than nothing");
   } else if (type == "fault") {

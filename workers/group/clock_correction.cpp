@@ -9,7 +9,7 @@ namespace n2nq::worker {
 std::optional<measure::ClockBound> ClockCorrection::late(const measure::ClockLine& line, const measure::ClockBound& bound,
                                                          std::int64_t now_ns, std::int64_t begun_ns, std::int64_t from_sender_ns) const {
   if (!own_.any() || !senders_.any()) return {};
-  const std::optional<measure::ClockLine>& newest = senders_.last(1).line;
+  const std::optional<measure::ClockLine>& newest = senders_.last(1).line.line;
   if (!newest) return {};
   // What the senders' clock says when ours says `ns`.
   const auto by_sender = [&](std::int64_t ns) { return line.when(ns + own_.at(ns).offset_at(ns)); };
@@ -20,7 +20,8 @@ std::optional<measure::ClockBound> ClockCorrection::late(const measure::ClockLin
   std::int64_t apart_ns = 0;
   // Several may have come late, one right behind the other: what counts is which one was in force.
   for (std::size_t back = 1; back <= senders_.kept() && end_ns > since_ns; ++back) {
-    const auto& [used, from_ns] = senders_.last(back);
+    const auto& [senders, from_ns] = senders_.last(back);
+    const std::optional<measure::ClockLine>& used = senders.line;
     const std::int64_t begin_ns = back == senders_.kept() ? since_ns : std::clamp(by_sender(from_ns), since_ns, end_ns);
     // Both are straight: they are farthest apart at one of the ends. Where their clock was taken for ours no line of theirs was used.
     for (const std::int64_t at_ns : {begin_ns, end_ns}) {
@@ -29,6 +30,12 @@ std::optional<measure::ClockBound> ClockCorrection::late(const measure::ClockLin
     end_ns = begin_ns;
   }
   return measure::ClockBound{.asymmetry_ns = bound.asymmetry_ns, .estimation_ns = bound.estimation_ns + apart_ns};
+}
+
+void ClockCorrection::note_older(SendersLine& used, std::int64_t sent_ns) {
+  if (sent_ns < used.accuracy.since_ns) return;
+  used.oldest_sent_ns = sent_ns;
+  keep_larger(worst_before_, used.accuracy.past.bound_before(used.accuracy.bound, used.line->at_ns - sent_ns));
 }
 
 }  // namespace n2nq::worker

@@ -178,10 +178,14 @@ void ClockWatch::begin_span(const measure::ClockStep& step) {
 }
 
 void ClockWatch::end_span(std::int64_t now_ns) {
-  span_->to_broker_ns = now_ns + fit_.line().offset_at(now_ns);
-  span_->from_broker_ns = std::min(span_->from_broker_ns, span_->to_broker_ns);  // it may be N2NQ's clock that went back
-  if (report_.spans.size() < measure::ClockReport::spans_max) report_.spans.push_back(*span_);
+  add_span(report_, now_ns);
   span_.reset();
+}
+
+void ClockWatch::add_span(measure::ClockReport& report, std::int64_t until_ns) const {
+  if (report.spans.size() == measure::ClockReport::spans_max) return;
+  report.spans.push_back(*span_);
+  report.spans.back().end(until_ns + fit_.line().offset_at(until_ns));
 }
 
 /// How wrong the line in force can be now.
@@ -216,12 +220,16 @@ void ClockWatch::report(std::int64_t now_ns) {
   report_.line = fit_.line();
   report_.at_ns = now_ns;
   report_.bound = fit_.bound(report_.line, now_ns);
+  report_.past = fit_.past(report_.line);
   report_.later = fit_.bound(report_.line, now_ns + measure::ClockReport::later_after_ns);
   report_.round_trip_min_ns = fit_.round_trip_min_ns();
   if (!reported_) report_.worst = report_.bound;
   reported_ = true;
   reported_ns_ = now_ns;
-  on_report_(report_);
+  if (!span_) return on_report_(report_);
+  measure::ClockReport with_span = report_;  // who is killed now has named it all the same
+  add_span(with_span, now_ns + burst_max_ns);
+  on_report_(with_span);
 }
 
 }  // namespace n2nq::worker

@@ -55,6 +55,7 @@ class ClockWatch : private net::Connection::Handler {
   void take(const wire::ProbeReply& reply, std::int64_t read_ns);
   void begin_span(const measure::ClockStep& step);
   void end_span(std::int64_t now_ns);
+  void add_span(measure::ClockReport& report, std::int64_t until_ns) const;
   void watch_bound(std::int64_t now_ns);
   void watch_unanswered(std::int64_t now_ns);
   bool is_line_due(std::int64_t now_ns) const;

@@ -49,6 +49,11 @@ ClockOrder parse_clock_order(Section& section) {
     bounds.required_number("asymmetry_ns", order.bound.asymmetry_ns, 0, stamp_ns_max);
     bounds.required_number("estimation_ns", order.bound.estimation_ns, 0, stamp_ns_max);
     bounds.refuse_unknown();
+    Section past = senders.section("past");
+    past.required_number("span_ns", order.past.span_ns, 0, stamp_ns_max);
+    past.required_number("bound_ns", order.past.bound_ns, 0, stamp_ns_max);
+    past.required_number("pace_ppt", order.past.pace_ppt, 0, measure::ClockLine::drift_ppt_max);
+    past.refuse_unknown();
     senders.refuse_unknown();
   }
   section.whole_number("jumps", order.jumps, 0, INT64_MAX);

@@ -32,6 +32,7 @@ StartOrder parse_start_order(net::Section& section);
 struct ClockOrder {
   std::optional<measure::ClockLine> line;  // none: it is that of this process
   measure::ClockBound bound;
+  measure::ClockPast past;
   std::uint64_t jumps = 0;  // of the senders' clock, or N2NQ's, so far
 };
 ClockOrder parse_clock_order(net::Section& section);

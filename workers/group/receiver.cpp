@@ -136,6 +136,7 @@ void Receiver::on_deliveries_done() {
     if (shared_.first_measured_ns == 0 || received_ns < shared_.first_measured_ns) shared_.first_measured_ns = received_ns;
     shared_.histograms.record(alike_.first, alike_.count);
     histograms_.record(alike_.first, alike_.count);
+    shared_.clocks.measured(alike_.first.sent_ns, received_ns);
   }
   alike_.count = alike_.bytes = 0;
 }
@@ -209,7 +210,7 @@ std::uint16_t Receiver::check(const Delivery& delivery, std::optional<std::uint1
     if (!redelivered && !finding.overtaken) counts.duplicated_unflagged.add();
     flags |= measure::line_duplicate;
     if (finding.overtaken) flags |= measure::line_overtaken;
-  } else {
+  } else if (shared_.balanced == nullptr ? !skipped_sets_.empty() : !shared_.skipped.empty()) {
     arrived_after_all(delivery.sender, delivery.index);
   }
   if (finding.inverted) {

@@ -60,9 +60,10 @@ void ReceiverGroup::set_senders_clock(const ClockOrder& order) {
   const std::int64_t now = net::now_ns();
   if (order.line) {
     note_late(order, now);
-    shared_.clocks.set_senders(*order.line, now);
+    shared_.clocks.set_senders(*order.line, now, {order.bound, order.past, after_jump_ns_});
     recorder().note_clock({ClockNote::Whose::senders, now, *order.line, order.bound});
   } else {
+    if (!senders_jumps_) senders_jumps_ = 0;
     shared_.clocks.set_senders_same(now);
     recorder().note_clock({ClockNote::Whose::senders_same, now, {}, {}});
   }
@@ -71,11 +72,10 @@ void ReceiverGroup::set_senders_clock(const ClockOrder& order) {
 
 /// The senders answer for a line until they make the next one; for the time from then until that one is here, who uses the old one has to.
 void ReceiverGroup::note_late(const ClockOrder& order, std::int64_t now_ns) {
-  if (order.jumps > senders_jumps_) after_jump_ns_ = order.line->at_ns + jump_span_min_ns;
+  if (senders_jumps_ && order.jumps > *senders_jumps_) after_jump_ns_ = order.line->at_ns + jump_span_min_ns;
   senders_jumps_ = order.jumps;
   if (!begun_ns_) return;
-  const auto late = shared_.clocks.late(*order.line, order.bound, now_ns, *begun_ns_, after_jump_ns_);
-  if (late && (!senders_late_ || late->total_ns() > senders_late_->total_ns())) senders_late_ = late;
+  keep_larger(senders_late_, shared_.clocks.late(*order.line, order.bound, now_ns, *begun_ns_, after_jump_ns_));
 }
 
 void ReceiverGroup::begin(std::int64_t start_ns) {
@@ -200,6 +200,7 @@ void ReceiverGroup::put_totals(nlohmann::json& bye) {
   bye["services"] = std::move(services);
   if (settings().warmup_messages > 0)
     bye["first_measured_ns"] = shared_.first_measured_ns == 0 ? nlohmann::json(nullptr) : nlohmann::json(shared_.first_measured_ns);
+  keep_larger(senders_late_, shared_.clocks.worst_before());
   if (senders_late_) bye["senders_clock_late"] = *senders_late_;
   bye["delivered_sets"] = is_broadcaster() ? nlohmann::json::array() : measure::sender_sets_json(balanced_.sets());
 }

@@ -36,9 +36,9 @@ class ReceiverGroup : public Group {
   Receiver::Shared shared_;
   std::deque<Receiver> receivers_;  // never moved
   std::optional<std::int64_t> begun_ns_;
-  std::uint64_t senders_jumps_ = 0;
+  std::optional<std::uint64_t> senders_jumps_;       // none: nothing was said of their clock yet
   std::int64_t after_jump_ns_ = INT64_MIN;           // of the senders' clock: what was sent before it is in the span of a jump
-  std::optional<measure::ClockBound> senders_late_;  // the largest, since traffic began
+  std::optional<measure::ClockBound> senders_late_;  // of lines that came late: the largest, since traffic began
   DeliveryHistograms<measure::FineHistogram>& histograms_ = shared_.histograms;
   std::vector<std::pair<const char*, measure::IntervalCutter>> cutters_;
 };

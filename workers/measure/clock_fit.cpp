@@ -28,6 +28,8 @@ constexpr std::size_t kept_min = 4;
 constexpr double bent_below_part = 0.25;
 /// Over less time a pace cannot be told from jitter.
 constexpr double pace_span_min_s = 0.2;
+/// Trillionths in what corners have, nanoseconds per second.
+constexpr double ppt_in_ns_per_s = 1000;
 
 double seconds_between(std::int64_t from_ns, std::int64_t to_ns) {
   return static_cast<double>(to_ns - from_ns) / ns_per_s;
@@ -58,7 +60,10 @@ std::optional<ClockStep> ClockFit::add(const ClockProbe& probe) {
   probes_[(first_ + count_++) % probes_max] = probe;
   base_ns_ = (probe.t2_ns - probe.t1_ns) / 2 + (probe.t3_ns - probe.t4_ns) / 2;
   for (std::int64_t window = window_ns;; window /= 2) {
+    const std::size_t before = count_;
     forget_before(probe.t4_ns - window);
+    // What left the window by its age fitted; what had to leave a shorter one did not.
+    was_uneven_ = was_uneven_ || (window < window_ns && count_ < before);
     const bool last_try = window <= window_min_ns;
     if (find_lines() && (last_try || !is_bent())) return std::nullopt;
     if (last_try) break;
@@ -66,6 +71,7 @@ std::optional<ClockStep> ClockFit::add(const ClockProbe& probe) {
   const std::int64_t after_ns = surely_before(probe);
   forget(count_ - 1);
   find_lines();
+  was_uneven_ = false;
   return ClockStep{after_ns, probe.t4_ns, base_ns_ - expected_ns};
 }
 
@@ -153,7 +159,7 @@ ClockLine ClockFit::line() const {
   ClockLine line;
   line.at_ns = newest().t4_ns;
   line.offset_ns = base_ns_ + std::llround(middle_at(0));
-  if (span_s >= pace_span_min_s) line.drift_ppt = std::llround((middle_at(0) - middle_at(-span_s)) / span_s * 1000);
+  if (span_s >= pace_span_min_s) line.drift_ppt = std::llround((middle_at(0) - middle_at(-span_s)) / span_s * ppt_in_ns_per_s);
   return line;
 }
 
@@ -167,6 +173,28 @@ ClockBound ClockFit::bound(const ClockLine& line, std::int64_t at_ns) const {
   bound.asymmetry_ns = round_trip_min_ns() / 2;
   bound.estimation_ns = std::max<std::int64_t>(0, total_ns - bound.asymmetry_ns);
   return bound;
+}
+
+/// The outermost of all lines that may be true bends away from any other one: how wrong that can be lies below the chord between the ends
+/// of the span, and before it grows no faster than the steepest of them leaves it.
+ClockPast ClockFit::past(const ClockLine& line) const {
+  const std::int64_t oldest_ns = at(0).t4_ns;
+  const double drift_ns_per_s = static_cast<double>(line.drift_ppt) / ppt_in_ns_per_s;
+  double apart_ns_per_s = was_uneven_ ? pace_max_ns_per_s + std::fabs(drift_ns_per_s) : 0;
+  for (const Corner& corner : corners_) apart_ns_per_s = std::max(apart_ns_per_s, std::fabs(corner.pace_ns_per_s - drift_ns_per_s));
+  return {.span_ns = newest().t4_ns - oldest_ns,
+          .bound_ns = bound(line, oldest_ns).total_ns(),
+          .pace_ppt = static_cast<std::int64_t>(std::ceil((apart_ns_per_s + wander_ns_per_s) * ppt_in_ns_per_s))};
+}
+
+ClockBound ClockPast::bound_before(const ClockBound& bound, std::int64_t ns) const {
+  constexpr double ppt = 1e-12;
+  const auto in_span_ns = static_cast<double>(std::clamp<std::int64_t>(ns, 0, span_ns));
+  const auto before_ns = static_cast<double>(std::max<std::int64_t>(0, ns - span_ns));
+  const auto more_ns = static_cast<double>(std::max<std::int64_t>(0, bound_ns - bound.total_ns()));
+  const double part = span_ns > 0 ? in_span_ns / static_cast<double>(span_ns) : 1;
+  const double grown_ns = more_ns * part + before_ns * static_cast<double>(pace_ppt) * ppt + bound_rounded_ns;
+  return {.asymmetry_ns = bound.asymmetry_ns, .estimation_ns = bound.estimation_ns + static_cast<std::int64_t>(std::ceil(grown_ns))};
 }
 
 std::int64_t ClockFit::round_trip_min_ns() const {

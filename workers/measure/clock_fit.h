@@ -30,11 +30,25 @@ struct ClockProbe {
 /// By how much the pace that a line says may be off at most: clocks differ by 500 millionths either way, and a pace itself changes.
 inline constexpr double line_pace_apart_max = 1.001e-3;
 
+/// What is rounded in bounds, and in a line, which is cut off to whole nanoseconds.
+inline constexpr double bound_rounded_ns = 4;
+
 /// How wrong a line can be at most. Both parts are to be added; they are told apart because more probes make only the second one smaller.
 struct ClockBound {
   std::int64_t asymmetry_ns = 0;   // half of the smallest round trip: nobody can tell which way took how much of it
   std::int64_t estimation_ns = 0;  // what held-up probes, drift and the time since the last probe add
   std::int64_t total_ns() const { return asymmetry_ns + estimation_ns; }
+};
+
+/// How wrong a line can be for what was before the newest of the probes that it was made of: what waits is corrected by a line that did not
+/// see it leave.
+struct ClockPast {
+  std::int64_t span_ns = 0;   // the oldest of these probes is so much older than the newest
+  std::int64_t bound_ns = 0;  // how wrong the line can be as long ago as that
+  std::int64_t pace_ppt = 0;  // by how much more for all time before that: trillionths
+
+  /// How wrong it can be `ns` before the newest probe, when it can be wrong by `bound` at that one.
+  ClockBound bound_before(const ClockBound& bound, std::int64_t ns) const;
 };
 
 /// One of the clocks has jumped, between two probes.
@@ -56,6 +70,8 @@ class ClockFit {
   ClockLine line() const;
   /// How wrong `line` can be at an instant of this clock, as far as the probes so far tell. At least one probe is there.
   ClockBound bound(const ClockLine& line, std::int64_t at_ns) const;
+  /// How wrong `line`, which is line() of now, can be for what was before. At least one probe is there.
+  ClockPast past(const ClockLine& line) const;
   /// The smallest round trip among those that count.
   std::int64_t round_trip_min_ns() const;
 
@@ -77,6 +93,7 @@ class ClockFit {
 
   std::vector<ClockProbe> probes_;  // a ring
   std::size_t first_ = 0, count_ = 0;
+  bool was_uneven_ = false;   // older probes were dropped because no line fitted all of them: before them the pace was another one
   std::int64_t base_ns_ = 0;  // corners are relative to it: what the newest probe alone says
   std::vector<Corner> corners_, cut_corners_;
 };

@@ -10,13 +10,6 @@
 
 namespace n2nq::measure {
 
-namespace {
-
-/// What is rounded in the bounds, and in the line, which is cut off to whole nanoseconds.
-constexpr double rounded_ns = 4;
-
-}  // namespace
-
 /// The outermost of all lines that may be true is straight until a steeper one takes its place, farther from the probes: so the bound lies
 /// below the chord between two of its values, and above it behind them. There holds what holds for any two clocks.
 ClockBound ClockReport::bound_after(std::int64_t ns) const {
@@ -25,11 +18,16 @@ ClockBound ClockReport::bound_after(std::int64_t ns) const {
   const double asymmetry_ns = static_cast<double>(std::max(bound.asymmetry_ns, later->asymmetry_ns));
   const double part = std::min(1.0, static_cast<double>(ns) / static_cast<double>(later_after_ns));
   const double behind_ns = static_cast<double>(std::max<std::int64_t>(0, ns - later_after_ns)) * line_pace_apart_max;
-  const double estimation_ns = at_first + (at_last - at_first) * part + behind_ns + rounded_ns;
+  const double estimation_ns = at_first + (at_last - at_first) * part + behind_ns + bound_rounded_ns;
   const auto whole = [](double value_ns) {
     return static_cast<std::int64_t>(std::ceil(std::clamp(value_ns, 0.0, static_cast<double>(stamp_ns_max))));
   };
   return {.asymmetry_ns = whole(asymmetry_ns), .estimation_ns = whole(std::max(at_first, estimation_ns))};
+}
+
+void ClockSpan::end(std::int64_t broker_ns) {
+  to_broker_ns = broker_ns;
+  if (from_broker_ns > to_broker_ns) from_broker_ns = std::min(from_broker_ns + jump_ns, to_broker_ns);
 }
 
 void to_json(nlohmann::json& json, const ClockBound& bound) {
@@ -41,6 +39,15 @@ void from_json(const nlohmann::json& json, ClockBound& bound) {
            whole_number<std::int64_t>(json.at("estimation_ns"), "estimation_ns")};
 }
 
+void to_json(nlohmann::json& json, const ClockPast& past) {
+  json = {{"span_ns", past.span_ns}, {"bound_ns", past.bound_ns}, {"pace_ppt", past.pace_ppt}};
+}
+
+void from_json(const nlohmann::json& json, ClockPast& past) {
+  past = {whole_number<std::int64_t>(json.at("span_ns"), "span_ns"), whole_number<std::int64_t>(json.at("bound_ns"), "bound_ns"),
+          whole_number<std::int64_t>(json.at("pace_ppt"), "pace_ppt")};
+}
+
 void to_json(nlohmann::json& json, const ClockReport& report) {
   nlohmann::json spans = nlohmann::json::array();
   for (const ClockSpan& span : report.spans) {
@@ -50,6 +57,7 @@ void to_json(nlohmann::json& json, const ClockReport& report) {
           {"at_ns", report.at_ns},
           {"bound", report.bound},
           {"worst", report.worst},
+          {"past", report.past},
           {"round_trip_min_ns", report.round_trip_min_ns},
           {"probes", report.probes},
           {"jumps", report.jumps},
@@ -63,6 +71,7 @@ void from_json(const nlohmann::json& json, ClockReport& report) {
   if (!wire::is_stamp(report.at_ns)) throw std::runtime_error("at_ns is no time");
   report.bound = json.at("bound").get<ClockBound>();
   report.worst = json.at("worst").get<ClockBound>();
+  report.past = json.at("past").get<ClockPast>();
   report.later.reset();
   if (const auto later = json.find("later"); later != json.end()) report.later = later->get<ClockBound>();
   report.round_trip_min_ns = whole_number<std::int64_t>(json.at("round_trip_min_ns"), "round_trip_min_ns");

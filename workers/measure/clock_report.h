@@ -17,6 +17,9 @@ namespace n2nq::measure {
 struct ClockSpan {
   std::int64_t from_broker_ns = 0, to_broker_ns = 0;
   std::int64_t jump_ns = 0;  // of the broker's clock against this one
+
+  /// It ends when the broker's clock says that. Where that one went back so far that it began later, both are told by what it says since.
+  void end(std::int64_t broker_ns);
 };
 
 struct ClockReport {
@@ -27,11 +30,13 @@ struct ClockReport {
   std::int64_t at_ns = 0;  // of this process's clock: when the line was looked at last
   ClockBound bound;        // of the line then
   ClockBound worst;        // the largest of all lines while they were in force, since traffic began; not in the spans
+  ClockPast past;          // of the line, for what was before
   std::optional<ClockBound> later;  // of the line later_after_ns from then, should nothing more be heard; none: it is the last report
   std::int64_t round_trip_min_ns = 0;
   std::uint64_t probes = 0;  // answered so far
   std::uint64_t jumps = 0;
-  std::vector<ClockSpan> spans;  // the first spans_max
+  /// The first spans_max. The last one may not be over yet: then it is told as if it ended in a second, as it does where N2NQ answers.
+  std::vector<ClockSpan> spans;
 
   /// How wrong the line can be so long after this was said, at most, as far as the probes until then tell; below 0 ns: as it is now. Where
   /// nothing was said of later, as it was then.
@@ -41,9 +46,11 @@ struct ClockReport {
 };
 
 void to_json(nlohmann::json& json, const ClockBound& bound);
+void to_json(nlohmann::json& json, const ClockPast& past);
 void to_json(nlohmann::json& json, const ClockReport& report);
 /// These throw std::exception with what is wrong.
 void from_json(const nlohmann::json& json, ClockBound& bound);
+void from_json(const nlohmann::json& json, ClockPast& past);
 void from_json(const nlohmann::json& json, ClockReport& report);
 
 }  // namespace n2nq::measure

@@ -60,6 +60,8 @@ TEST_F(ClocksTest, the_bound_of_a_pair_is_the_sum_of_both_ways) {
   EXPECT_DOUBLE_EQ(bounds.senders_offset_us, -250'000);
   EXPECT_EQ(senders_clock_message(record)["senders"]["offset_ns"], -250'000'000);
   EXPECT_EQ(senders_clock_message(record)["senders"]["bound"], nlohmann::json(of(Role::senders).clock->bound));
+  of(Role::senders).clock->past = {.span_ns = 300'000'000, .bound_ns = 12'000, .pace_ppt = 8'000'000};
+  EXPECT_EQ(senders_clock_message(record)["senders"]["past"], nlohmann::json(of(Role::senders).clock->past));
   EXPECT_EQ(offsets_json(record, 0)["senders_to_receivers"]["offset_us"], -500'000);
 }
 
@@ -151,6 +153,8 @@ TEST_F(ClocksTest, what_the_groups_one_clock_drifted_in_the_longest_latency_is_i
   EXPECT_DOUBLE_EQ(clock_bounds(record).to_broker.total_us(), 12);
   of(Role::receivers).bye = std::make_shared<nlohmann::json>(nlohmann::json{{"figures", {{"latency", {{"max_ns", 4'000'000'000}}}}}});
   EXPECT_DOUBLE_EQ(clock_bounds(record).to_broker.total_us(), 12 + 400);
+  of(Role::senders).clock->past.pace_ppt = 10'000'000;
+  EXPECT_DOUBLE_EQ(clock_bounds(record).to_broker.total_us(), 12 + 440) << "and what is not known of their pace";
   EXPECT_FALSE(clock_bounds(record).latency.apart) << "exact all the same";
 }
 
@@ -230,6 +234,7 @@ TEST_F(ClocksTest, receivers_elsewhere_are_told_that_the_senders_have_N2NQs_cloc
   place("1", "1", "2");
   nlohmann::json none = measure::ClockLine{};
   none["bound"] = measure::ClockBound{};
+  none["past"] = measure::ClockPast{};
   EXPECT_EQ(senders_clock_message(record)["senders"], none);
   of(Role::receivers).clock = report(5'000, 20'000, 2'000);
   EXPECT_DOUBLE_EQ(clock_bounds(record).latency.total_us(), 24);

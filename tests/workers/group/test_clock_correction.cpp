@@ -81,6 +81,36 @@ TEST(ClockCorrection, a_line_that_comes_late_says_how_wrong_the_one_before_was) 
   EXPECT_FALSE(clocks.late(drifts, bound, 17 * s, 0, 18 * s)) << "all in the span of a jump";
 }
 
+/// Senders are started again: their line is of a burst of probes, and what the process before sent is still on its way.
+TEST(ClockCorrection, what_was_sent_before_its_line_was_made_says_how_wrong_that_can_be) {
+  const auto made_at = [](std::int64_t at_ns) { return measure::ClockLine{.at_ns = at_ns}; };
+  const measure::ClockBound bound = {.asymmetry_ns = 1000, .estimation_ns = 20};
+  const measure::ClockPast past = {.span_ns = 2 * s, .bound_ns = 2020, .pace_ppt = 500'000'000};
+  ClockCorrection clocks;
+  clocks.measured(0, s);  // nothing is corrected
+  clocks.set_own(ahead_by(0), 0);
+  clocks.set_senders(made_at(10 * s), 10 * s, {bound, past});
+  clocks.measured(11 * s, 12 * s);
+  EXPECT_FALSE(clocks.worst_before()) << "the senders answer for that";
+  const auto worst_ns = [&clocks] { return static_cast<double>(clocks.worst_before()->total_ns()); };
+  clocks.measured(9 * s, 12 * s);
+  ASSERT_TRUE(clocks.worst_before());
+  EXPECT_NEAR(worst_ns(), 1520, 10) << "halfway back in the span of its probes";
+  clocks.measured(4 * s, 12 * s);
+  EXPECT_NEAR(worst_ns(), 2020 + 2'000'000, 10) << "4 s before them";
+  EXPECT_EQ(clocks.worst_before()->asymmetry_ns, 1000);
+  clocks.measured(9 * s, 12 * s);
+  EXPECT_NEAR(worst_ns(), 2020 + 2'000'000, 10) << "the worst of all";
+  clocks.set_senders(made_at(20 * s), 20 * s, {bound, past, 19 * s});
+  clocks.measured(1 * s, 21 * s);
+  EXPECT_NEAR(worst_ns(), 2020 + 2'000'000, 10) << "in the span of a jump";
+  clocks.measured(2 * s, 15 * s);
+  EXPECT_NEAR(worst_ns(), 2020 + 3'000'000, 10) << "by the line of when it was received";
+  clocks.set_senders_same(30 * s);
+  clocks.measured(0, 31 * s);
+  EXPECT_NEAR(worst_ns(), 2020 + 3'000'000, 10) << "one clock";
+}
+
 TEST(ClockCorrection, of_lines_that_come_late_together_the_one_counts_that_was_in_force) {
   const auto drifted = [](std::int64_t at_ns) { return measure::ClockLine{.at_ns = at_ns, .offset_ns = at_ns / 20'000}; };
   ClockCorrection clocks;

@@ -283,6 +283,65 @@ TEST(ClockFit, WithoutAnswersTheBoundGrows) {
   EXPECT_LT(fit.bound(line, now_ns + 10 * s).total_ns(), fit.bound(line, now_ns + 100 * s).total_ns());
 }
 
+/// What waits is corrected by a line that is made long after it was sent.
+TEST(ClockFit, WhatIsSaidOfThePastHoldsAtEachMomentBefore) {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    std::mt19937_64 random(seed * 7901);
+    World world = any_world(seed, random);
+    ClockFit fit;
+    world.run(fit, log_uniform(random, 0.05, 60));
+    const ClockLine line = fit.line();
+    const ClockBound bound = fit.bound(line, line.at_ns);
+    const ClockPast past = fit.past(line);
+    for (std::int64_t age_ns = 0; age_ns < 900 * s; age_ns += 70 * ms + age_ns / 10) {
+      const std::int64_t said_ns = past.bound_before(bound, age_ns).total_ns();
+      ASSERT_GE(said_ns, fit.bound(line, line.at_ns - age_ns).total_ns()) << "seed " << seed << ", " << age_ns << " ns before";
+      ASSERT_GE(said_ns, error_of(line, world, line.at_ns - age_ns)) << "seed " << seed << ", " << age_ns << " ns before";
+    }
+  }
+}
+
+TEST(ClockFit, OfTenMinutesAgoHalfAMinuteOfProbesSayMuchAndABurstLittle) {
+  World world(21);
+  world.drift_ppm = 30;
+  ClockFit fit;
+  const auto bound_ns_of = [&fit](std::int64_t age_ns) {
+    const ClockLine line = fit.line();
+    return fit.past(line).bound_before(fit.bound(line, line.at_ns), age_ns).total_ns();
+  };
+  world.run(fit, 0.3);
+  EXPECT_GT(bound_ns_of(600 * s), 100 * ms);
+  world.run(fit, 40);
+  EXPECT_LT(bound_ns_of(600 * s), 10 * ms);
+  EXPECT_LT(bound_ns_of(100 * ms), bound_ns_of(0) + 2 * us) << "what came at once is known as well as before";
+}
+
+/// Before a clock was slewed its pace was another one: of that no probe is left.
+TEST(ClockFit, WhatWasBeforeAPaceChangedIsKnownAsOfAnyTwoClocks) {
+  World world(9);
+  ClockFit fit;
+  world.run(fit, 30);
+  const std::int64_t changed_ns = world.now_ns;
+  world.offset_ns += static_cast<std::int64_t>(static_cast<double>(world.now_ns) * -300e-6);
+  world.drift_ppm = 300;
+  world.run(fit, 60);
+  const ClockLine line = fit.line();
+  const std::int64_t sent_ns = changed_ns - 20 * s;
+  const std::int64_t error_ns = std::abs(line.offset_at(sent_ns) - (world.truth_at(changed_ns)));  // it had no drift then
+  EXPECT_GT(error_ns, 5 * ms);
+  EXPECT_GE(fit.past(line).bound_before(fit.bound(line, line.at_ns), line.at_ns - sent_ns).total_ns(), error_ns);
+}
+
+TEST(ClockSpan, WhereTheOtherClockWentBackItIsToldByWhatThatSaysSince) {
+  ClockSpan ahead{.from_broker_ns = 105 * s, .jump_ns = 10 * s};
+  ahead.end(116 * s);
+  EXPECT_EQ(ahead.from_broker_ns, 105 * s);
+  ClockSpan back{.from_broker_ns = 105 * s, .jump_ns = -10 * s};
+  back.end(96 * s);
+  EXPECT_EQ(back.from_broker_ns, 95 * s);
+  EXPECT_EQ(back.to_broker_ns, 96 * s);
+}
+
 /// Whoever dies has told how wrong its line was, and how wrong it will be: in between nobody asks it any more.
 TEST(ClockReport, WhatItSaysOfLaterHoldsAtEachMomentUntilThen) {
   double widest = 0;

@@ -4,10 +4,14 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <future>
 #include <mutex>
+#include <utility>
 
 #include "broker/net/clock.h"
 #include "tests/workers/support/small_run.h"
@@ -65,6 +69,34 @@ TEST(ClockWatch, WhileNobodyAnswersWhatIsKnownGetsOlder) {
   ASSERT_TRUE(older.later);
   EXPECT_GE(older.bound_after(60 * net::ns_per_s).total_ns(), last->bound.total_ns()) << "who dies has told how wrong it would be";
   EXPECT_FALSE(last->later) << "nothing comes behind it";
+}
+
+/// Whoever is killed before the burst behind a jump is over has said all that is known of it.
+bool a_jump_is_told_at_once() {
+  SmallRun run(RunShape{});
+  run.launch_broker();
+  Reports reports;
+  std::promise<measure::ClockReport> jumped;
+  bool has_jumped = false;
+  const auto token = wire::token_from_hex(run.configure_broker()["token"].get<std::string>());
+  ClockWatch watch(*net::SocketAddress::parse("127.0.0.1", static_cast<std::uint16_t>(run.port)), *token,
+                   [&](const measure::ClockReport& report) {
+                     if (report.jumps > 0 && !std::exchange(has_jumped, true)) jumped.set_value(report);
+                     reports.take(report);
+                   });
+  reports.next();
+  net::set_test_clock({.step_ns = net::ns_per_s});
+  auto first = jumped.get_future();
+  if (first.wait_for(std::chrono::nanoseconds(Child::deadline_ns)) != std::future_status::ready) return false;
+  const measure::ClockReport told = first.get();
+  if (told.spans.size() != 1) return false;
+  const measure::ClockSpan& span = told.spans.front();
+  return std::abs(span.jump_ns + net::ns_per_s) < net::ns_per_s / 2 && span.to_broker_ns > span.from_broker_ns;
+}
+
+TEST(ClockWatch, AJumpIsNamedBeforeItsSpanIsOver) {
+  // A clock that is set is set for good: in a process of its own.
+  EXPECT_EXIT(_exit(a_jump_is_told_at_once() ? 0 : 1), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "broker/net/clock.h"
 #include "tests/workers/support/run_ledger.h"
+#include "workers/measure/clock_report.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::worker::testing {
@@ -75,6 +76,25 @@ TEST(Runs, TheStagesAddUpToTheLatencyFromPlan) {
   const auto sum = [&](const char* name) { return run.receivers_bye["totals"][name]["sum_ns"].get<std::int64_t>(); };
   EXPECT_EQ(sum("lag") + sum("to_broker") + sum("in_queue") + sum("to_receiver"), sum("latency_from_plan"));
   EXPECT_EQ(sum("latency"), sum("latency_from_plan") - sum("lag"));
+}
+
+/// Receivers that know of the senders' clock only what was found an hour after the messages left.
+TEST(Runs, HowWrongALineIsForWhatWasSentBeforeItIsInTheReceiversBye) {
+  SmallRun run(RunShape{});
+  run.launch();
+  constexpr std::int64_t hour_ns = 3'600 * net::ns_per_s;
+  const measure::ClockLine line{.at_ns = net::now_ns() + hour_ns};
+  const measure::ClockPast past{.span_ns = 300 * net::ns_per_ms, .bound_ns = 5'000, .pace_ppt = 100'000'000};
+  nlohmann::json order = {{"type", "clock"}, {"senders", line}};
+  order["senders"]["bound"] = measure::ClockBound{.asymmetry_ns = 4'000, .estimation_ns = 10};
+  order["senders"]["past"] = past;
+  run.receivers->send(order);
+  run.start();
+  run.finish();
+  const auto late = run.receivers_bye.at("senders_clock_late").get<measure::ClockBound>();
+  EXPECT_EQ(late.asymmetry_ns, 4'000);
+  EXPECT_GT(late.estimation_ns, 300 * net::ns_per_ms) << "100 millionths of nearly an hour";
+  EXPECT_LT(late.estimation_ns, 361 * net::ns_per_ms);
 }
 
 TEST(Runs, AsFastAsTheSocketTakes) {
