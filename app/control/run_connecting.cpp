@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From N2NQ's address to services that are connected to it, and what is said where they do not get there.
 //
-// Without a window the run is given up when connecting takes too long; a person is told what may be in the way, and the run goes on waiting.
+// Without a window the run is given up when connecting takes too long, also where a group comes, or comes back, while messages flow; a
+// person is told what may be in the way, and the run goes on waiting.
 #include <algorithm>
+#include <utility>
 
 #include "app/control/clocks.h"
 #include "app/control/configure.h"
@@ -18,7 +20,7 @@ void RunControl::Private::connect_workers() {
   if (!broker.alive() || broker.end_asked || !broker.watch->answered() || broker_port == 0) return;
   for (const Role role : {Role::senders, Role::receivers}) {
     Member& member = of(role);
-    if (!member.alive() || !member.watch->answered() || member.connect_sent) continue;
+    if (!member.alive() || member.end_asked || !member.watch->answered() || member.connect_sent) continue;
     member.connect_sent = true;
     const bool clock_shared = share_a_clock(*member.record.hello, *broker.record.hello);
     member.clocks_first = role == Role::receivers && flows_without_receivers() && !all_share_a_clock();
@@ -74,11 +76,23 @@ QString RunControl::Private::data_address_name() const {
 void RunControl::Private::watch_connecting(Role role) {
   auto& timer = of(role).connecting = std::make_unique<QTimer>();
   timer->setSingleShot(true);
-  QObject::connect(timer.get(), &QTimer::timeout, q, [this, role] {
-    if (options.unattended && state == RunState::preparing) give_up_connecting();
-    if (!options.unattended) advise_connecting(role);
+  QObject::connect(timer.get(), &QTimer::timeout, q, [this, role, events_before = run.events.size()]() mutable {
+    if (!options.unattended) return advise_connecting(role);
+    const bool flows = state == RunState::running && step == Step::none;  // the drain has a deadline of its own
+    if (state != RunState::preparing && !flows) return;
+    if (may_be_held_up(std::exchange(events_before, run.events.size()))) return of(role).connecting->start();
+    give_up_connecting();
   });
   timer->start(options.unattended ? static_cast<int>(run.settings.limits.connect_deadline_s * 1000) : options.deadlines.connect_advice);
+}
+
+/// By what is done on purpose, now or since then: who waits for a process that is paused or dead has its time anew behind that. So it has
+/// where this bench stood still, which hears nobody meanwhile.
+bool RunControl::Private::may_be_held_up(std::size_t events_before) const {
+  const auto is_harmed = [](const Member& member) { return member.status.paused || member.killed_on_purpose; };
+  const auto holds_up = [](const RunEvent& event) { return event.kind != RunEvent::Kind::setting; };
+  return std::any_of(members.begin(), members.end(), is_harmed) ||
+         std::any_of(run.events.begin() + static_cast<std::ptrdiff_t>(events_before), run.events.end(), holds_up);
 }
 
 void RunControl::Private::give_up_connecting() {

@@ -56,8 +56,9 @@ class RunControl : public QObject {
   struct Options {
     QString runs_folder;   // the parent of run folders (the user's data directory by default)
     QString exact_folder;  // --out: use exactly this folder instead (must not exist or be empty)
-    // Headless: nobody mends anything by hand, and a group whose process runs is waited for no longer than limits.connect_deadline_s. What
-    // comes before, on its host, has limits of its own.
+    // Headless: nobody mends anything by hand, and a group whose process runs is waited for no longer than limits.connect_deadline_s, at
+    // the start and while messages flow; once more behind each in which something was done to the run on purpose. What comes before, on
+    // its host, has limits of its own.
     bool unattended = false;
     RunDeadlines deadlines = {};
   };

@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+// What processes say of themselves, the common start, and the look at them ten times a second.
 #include "app/control/run_life.h"
 
-#include <QRandomGenerator>
 #include <cmath>
 
 #include "app/control/clocks.h"
 #include "app/control/configure.h"
-#include "app/settings/host_name.h"
 
 namespace n2nq::app {
 
 namespace {
 
-/// From when nothing comes to a process any more until it has ended by itself (docs/lab.md).
-constexpr std::int64_t runs_on_ns_max = 15'000'000'000;
-
 Role other_group(Role role) {
   return role == Role::senders ? Role::receivers : Role::senders;
-}
-
-/// A run that is wholly on this machine is nobody else's business.
-QString listen_address(const Settings& settings, const Launcher& broker_launcher) {
-  return is_all_local(settings) ? QStringLiteral("127.0.0.1") : broker_launcher.data_address();
-}
-
-std::string random_token() {
-  quint32 words[8];
-  QRandomGenerator::system()->fillRange(words);
-  return QByteArray(reinterpret_cast<const char*>(words), sizeof words).toHex().toStdString();
 }
 
 /// Ends what still runs. It is not destroyed at once: it may be the very one whose signal led here.
@@ -55,198 +40,6 @@ void Member::drop_salvager() {
   drop(salvager);
 }
 
-/// False when there is nothing to start a process with; why was told.
-bool RunControl::Private::start(Role role) {
-  const bool new_run = state == RunState::idle || state == RunState::finished;
-  if (!(new_run ? begin_run() : take_settings())) return false;
-  launch(role);
-  return true;
-}
-
-/// Who was killed in the run goes on with what it had. False: nothing was started.
-bool RunControl::Private::start_or_go_on(Role role) {
-  if (state != RunState::running || !of(role).awaits_restart()) return start(role);
-  q->make_fault({FaultKind::restart, role});
-  return true;
-}
-
-bool RunControl::Private::begin_run() {
-  launchers->look_again();
-  if (const QString refused = q->refusal(); !refused.isEmpty()) {
-    emit q->message(refused);
-    return false;
-  }
-  // What cannot begin leaves what is known of the last run.
-  const QDateTime started = QDateTime::currentDateTime();
-  QString error;
-  std::optional<RunFolder> folder = RunFolder::make(options.runs_folder, options.exact_folder, wanted, started, error);
-  if (!folder) {
-    emit q->message(error);
-    return false;
-  }
-  run = RunRecord();
-  run.settings = wanted;
-  run.started = started;
-  run.folder = std::move(folder);
-  if (auto lock = FolderLock::take(run.folder->file("run.lock"))) folder_lock = std::make_unique<FolderLock>(std::move(*lock));
-  since_begun.start();
-  stood_still_ns = 0;
-  hurried = false;
-  misbehaving.clear();
-  followed_logs.clear();
-  token = random_token();
-  broker_port = 0;
-  broker_address.clear();
-  for (Member& member : members) member.renew();
-  rules = run.settings.queue.requests ? rules_of(*run.settings.queue.requests, run.settings.receivers.amount) : std::vector<RequestRules>{};
-  steps_to_come = planned_steps;
-  recovery = Recovery();
-  plan_is_over = false;
-  since_broker_now.invalidate();
-  since_start.invalidate();
-  warmed_up_s.reset();
-  since_drain.invalidate();
-  broker_is_new = false;
-  since_stop.invalidate();
-  accumulator.reset();
-  figures = LiveFigures();
-  figures.planned = wanted.planned_messages().value_or(-1);
-  figures.warm_up.planned = wanted.planned_warmup();
-  step = Step::none;
-  outcome = RunOutcome();
-  sleep_watch.start();
-  set_state(RunState::preparing);
-  for (const auto& remark : remarks(run.settings)) emit q->message(QString::fromStdString(remark));
-  for (const Role role : all_roles) emit q->process_changed(role);
-  return true;
-}
-
-/// What no process of this run was started with yet is taken over from the wanted settings.
-bool RunControl::Private::take_settings() {
-  Settings next = run.settings;
-  for (const KeyInfo& info : keys()) {
-    const std::string text = value_text(wanted, info.key);
-    if (text == value_text(next, info.key)) continue;
-    const QString reason = q->lock_reason(info.key);
-    if (reason.isEmpty()) {
-      set_value(next, info.key, text);
-    } else {
-      emit q->message(QString("%1 stays %2 in this run: %3")
-                          .arg(QString::fromUtf8(info.key.data(), static_cast<qsizetype>(info.key.size())),
-                               QString::fromStdString(value_text(next, info.key)), reason));
-    }
-  }
-  for (const auto& error : validate(next)) {
-    emit q->message(QString::fromStdString(error.key + " " + error.message));
-    return false;
-  }
-  if (const QString problem = launchers->problem(next); !problem.isEmpty()) {
-    emit q->message(problem);
-    return false;
-  }
-  if (of(Role::broker).alive() && broker_is_for_all_local && !is_all_local(next)) {
-    emit q->message("N2NQ was started for this machine alone, and nobody else reaches it: stop it first");
-    return false;
-  }
-  if (next == run.settings) return true;
-  // What was asked for meanwhile is in force.
-  const bool asks_anew = next.queue.requests != run.settings.queue.requests || next.receivers.amount != run.settings.receivers.amount;
-  run.settings = next;
-  if (asks_anew) {
-    rules = next.queue.requests ? rules_of(*next.queue.requests, next.receivers.amount) : std::vector<RequestRules>{};
-    emit q->rules_changed();
-  }
-  const QString error = run.folder->write_settings(next);
-  if (!error.isEmpty()) emit q->message(error);
-  return true;
-}
-
-/// The logs that are open are the next process's, which has the same files.
-void RunControl::Private::renew(Role role) {
-  follow_logs(role, false);
-  of(role).renew();
-}
-
-void RunControl::Private::follow_log(Role role, int number, bool follow) {
-  if (!of(role).watch) return;
-  const QString path = run.folder->log_path(role, number);
-  Launcher& launcher = of(role).watch->launcher();
-  follow ? launcher.follow(path) : launcher.unfollow(path);
-}
-
-void RunControl::Private::follow_logs(Role role, bool follow) {
-  for (const auto& [whose, number] : followed_logs) {
-    if (whose == role) follow_log(role, number, follow);
-  }
-}
-
-void RunControl::Private::launch(Role role) {
-  if (role == Role::broker) broker_is_for_all_local = is_all_local(run.settings);
-  Member& member = of(role);
-  const bool ran_before = member.ran();
-  renew(role);
-  member.ran_before = ran_before;
-  // What one before it left on a lab machine lies where the host had it then, whatever the hosts file says now.
-  const std::string host = host_of(role, run.settings);
-  if (!ran_before || host == local_host || host != member.launched_on) {
-    member.make_launcher = launchers->launchers_of(QString::fromStdString(host));
-    member.launched_on = host;
-  }
-  member.watch = make_watch(role, options.deadlines.process);
-  watch_signals(role, *member.watch);
-  set_status(role, ProcessState::starting);
-  ProcessWatch* const watch = member.watch.get();
-  if (role != Role::broker && run.settings.log == LogMode::off) watch->launcher().set_needs_no_room();
-  watch->start(program_of(role), [this, role, watch] { return configure_of(role, watch->launcher()); });
-  follow_logs(role, true);
-  update_waiting();
-  emit q->process_changed(role);  // from now on it can be stopped
-}
-
-std::unique_ptr<ProcessWatch> RunControl::Private::make_watch(Role role, const ProcessDeadlines& deadlines) {
-  return std::make_unique<ProcessWatch>(role_name(role), of(role).make_launcher(), reader_thread, deadlines, sleep_watch);
-}
-
-/// What a process of this role is told first.
-nlohmann::json RunControl::Private::configure_of(Role role, Launcher& launcher) const {
-  const LaunchFacts facts{run.folder->name().toStdString(), token, listen_address(run.settings, launcher).toStdString(),
-                          launcher.folder_there(run.folder->part(role)).toStdString()};
-  switch (role) {
-    case Role::broker:
-      return configure_broker(run.settings, facts);
-    case Role::senders:
-      return configure_senders(run.settings, facts);
-    case Role::receivers:
-      break;
-  }
-  nlohmann::json configure = configure_receivers(run.settings, facts);
-  if (!rules.empty()) configure["requests"] = request_orders(rules);  // they may have been asked for something else before they came
-  return configure;
-}
-
-void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
-  QObject::connect(&watch.launcher(), &Launcher::putting, q, [this, role](qint64 done_bytes, qint64 all_bytes) {
-    ProcessStatus& status = of(role).status;
-    const int percent = static_cast<int>(100 * done_bytes / std::max<qint64>(all_bytes, 1));
-    if (status.state != ProcessState::starting || std::exchange(status.copied_percent, percent) == percent) return;
-    emit q->process_changed(role);
-  });
-  QObject::connect(&watch, &ProcessWatch::said_hello, q, [this, role] { on_hello(role); });
-  QObject::connect(&watch, &ProcessWatch::said_state, q, [this, role](const StateMessage& said) { on_state(role, said); });
-  QObject::connect(&watch, &ProcessWatch::said_clock, q, [this, role](const ClockMessage& said) { on_clock(role, said); });
-  QObject::connect(&watch, &ProcessWatch::said_senders_stats, q, [this](const SendersStats& stats) {
-    if (accumulator) accumulator->add(stats, t_s());
-  });
-  QObject::connect(&watch, &ProcessWatch::said_receivers_stats, q, [this](const ReceiversStats& stats) {
-    if (accumulator) accumulator->add(stats, t_s());
-  });
-  QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) { on_error(role, error); });
-  QObject::connect(&watch, &ProcessWatch::not_paused, q, [this, role](const QString& why) { on_not_paused(role, why); });
-  QObject::connect(&watch, &ProcessWatch::went_on, q, [this, role](const QString& why) { on_went_on(role, why); });
-  QObject::connect(&watch, &ProcessWatch::not_killed, q, [this, role](const QString& why) { on_not_killed(role, why); });
-  QObject::connect(&watch, &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_gone(role, trouble); });
-}
-
 void RunControl::Private::on_hello(Role role) {
   Member& member = of(role);
   member.record.hello = member.watch->hello();
@@ -263,22 +56,6 @@ void RunControl::Private::on_hello(Role role) {
   connect_workers();
 }
 
-void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
-  Member& member = of(role);
-  const std::uint64_t jumps_before = member.record.clock ? member.record.clock->jumps : 0;
-  if (said.report.jumps > jumps_before && state == RunState::running) {
-    emit q->message(QString("the clock of the %1' host, or N2NQ's, has jumped: latencies were wrong for a moment").arg(role_key(role)));
-  }
-  member.record.clock = said.report;
-  member.stood_still_before_ns = stood_still_ns;
-  member.clock_said_ns = since_begun.nsecsElapsed() - member.watch->ns_since_answered_question();
-  // The next one is no older than this question, however long the others take until traffic begins.
-  if (state == RunState::preparing) member.watch->ask_stats(stats_message(++stats_id, member.first_row, member.last_row));
-  if (!member.record.clock_first) member.record.clock_first = said.report;
-  run.contradiction.look(of(Role::senders).record, of(Role::receivers).record);
-  tell_clocks();
-}
-
 void RunControl::Private::on_error(Role role, const ErrorMessage& error) {
   Member& member = of(role);
   const QString said = QString::fromStdString(error.message);
@@ -293,49 +70,6 @@ void RunControl::Private::on_error(Role role, const ErrorMessage& error) {
   const QString order = QString("the order \"%1\"").arg(QString::fromStdString(error.order));
   const QString what = error.order == "clock" ? QString("what they were told of the senders' clock") : order;
   end_because(QString("%1%2 refused %3: %4").arg(role_name(role), on_host(role), what, said));
-}
-
-/// How long ago each said something of its clock. Of those that are gone: until when figures may hold what was measured by the line that they
-/// said last. Who only cannot be heard any more goes on until it misses the lease, or there is nobody left to measure with.
-void RunControl::Private::note_clock_ages() {
-  const auto end_ns = [](const Member& member) { return member.gone_ns + (member.watch->may_run_on() ? runs_on_ns_max : 0); };
-  for (Member& member : members) {
-    member.record.clock_age_ns = 0;
-    if (!member.record.clock) continue;
-    if (member.gone_ns == 0) {
-      member.record.clock_age_ns = since_begun.nsecsElapsed() - member.clock_said_ns + stood_still_ns - member.stood_still_before_ns;
-      continue;
-    }
-    std::int64_t others_ns = any_alive() ? since_begun.nsecsElapsed() : 0;
-    for (const Member& other : members) {
-      if (&other != &member && other.gone_ns > 0) others_ns = std::max(others_ns, end_ns(other));
-    }
-    const std::int64_t until_ns = std::max(member.gone_ns, std::min(end_ns(member), others_ns));
-    member.record.unheard_ns = std::max<std::int64_t>(0, until_ns + stood_still_ns - member.clock_said_ns);
-  }
-}
-
-void RunControl::Private::note_records() {
-  note_clock_ages();
-  for (const Role role : all_roles) {
-    run.processes[index_of(role)] = of(role).record;
-    run.processes[index_of(role)].ran = of(role).ran();
-  }
-}
-
-/// The receivers work out the latencies: they need the senders' clock.
-void RunControl::Private::tell_clocks() {
-  Member& receivers = of(Role::receivers);
-  if (!receivers.alive() || !receivers.connect_sent || receivers.end_asked || receivers.refused_order) return;
-  note_records();
-  nlohmann::json told = senders_clock_message(run);
-  if (told.is_null() && receivers.clocks_first && all_share_a_clock()) told = {{"type", "clock"}, {"senders", "same"}};
-  if (told.is_null() || told == receivers.clock_told) return;
-  receivers.watch->send(told);
-  if (!options.unattended && receivers.clocks_first && receivers.clock_told.is_null() && !receivers.connected) {
-    watch_connecting(Role::receivers);
-  }
-  receivers.clock_told = std::move(told);
 }
 
 void RunControl::Private::on_state(Role role, const StateMessage& said) {
@@ -434,6 +168,14 @@ std::int64_t RunControl::Private::lead_ns() const {
 void RunControl::Private::send_start(Role role) {
   of(role).start_sent = true;
   of(role).watch->send(start_message(run.start_at_broker_ns, run.settings.warmup_ns()));
+}
+
+void RunControl::Private::note_records() {
+  note_clock_ages();
+  for (const Role role : all_roles) {
+    run.processes[index_of(role)] = of(role).record;
+    run.processes[index_of(role)].ran = of(role).ran();
+  }
 }
 
 void RunControl::Private::pull() {

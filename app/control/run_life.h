@@ -12,8 +12,9 @@
 //            they wrote on other hosts) ─► result
 //
 // Every step of the ending has a deadline after which the next one begins; steps that do not apply are passed over.
-// run_life.cpp begins and runs, run_faults.cpp does harm on purpose, run_drain.cpp waits for N2NQ behind the last message, run_ending.cpp
-// ends.
+// run_beginning.cpp begins the run and launches its processes, run_connecting.cpp brings them together, run_life.cpp hears what they say,
+// starts the traffic and looks at it, run_clocks.cpp passes on what is known of clocks, run_faults.cpp does harm on purpose, run_drain.cpp
+// waits for N2NQ behind the last message, run_ending.cpp ends.
 #pragma once
 
 #include <QElapsedTimer>
@@ -100,29 +101,34 @@ struct RunControl::Private {
   std::unique_ptr<ProcessWatch> make_watch(Role role, const ProcessDeadlines& deadlines);
   nlohmann::json configure_of(Role role, Launcher& launcher) const;
   void watch_signals(Role role, ProcessWatch& watch);
-  void on_hello(Role role);
-  void on_state(Role role, const StateMessage& state);
-  void on_clock(Role role, const ClockMessage& clock);
-  void on_error(Role role, const ErrorMessage& error);
-  void tell_clocks();
-  void note_records();
-  void note_clock_ages();
+
+  // Connecting
   void connect_workers();
   bool flows_without_receivers() const;
   bool all_share_a_clock() const;
   void watch_connecting(Role role);
+  bool may_be_held_up(std::size_t events_before) const;
   void give_up_connecting();
   void advise_connecting(Role role);
   QString on_host(Role role) const;
   QString advice_to_listen() const;
   QString reach_advice() const;
   QString data_address_name() const;
+
+  // Clocks
+  void on_clock(Role role, const ClockMessage& clock);
+  void note_clock_ages();
+  void tell_clocks();
+
+  // Running
+  void on_hello(Role role);
+  void on_error(Role role, const ErrorMessage& error);
+  void on_state(Role role, const StateMessage& state);
   void update_waiting();
   void try_start();
   std::int64_t lead_ns() const;
   void send_start(Role role);
-
-  // Running
+  void note_records();
   void pull();
   void look_for_standstill();
   void on_stood_still(double stood_s, double began_ago_s);

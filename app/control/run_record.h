@@ -33,6 +33,7 @@ struct ProcessRecord {
   std::int64_t unheard_ns = 0;                               // it went on so long behind that, at most, and gave no account of its clock
   std::optional<measure::ClockReport> clock_first;           // the first one of this process
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
+  std::size_t spans_before = 0;                              // of its clock's jumps, those told before the plan began
   std::shared_ptr<const nlohmann::json> bye;                 // null: it never came
   bool salvaged = false;                                     // killed: its bye is what was read back of what it had noted
   nlohmann::json sampled_log;                                // killed with log: sampled, which is no account: what a bye says of its logs

@@ -7,6 +7,7 @@
 
 #include "app/control/clocks.h"
 #include "app/control/live_accumulator.h"
+#include "app/control/verdict.h"
 #include "app/figure/time_units.h"
 #include "app/settings/settings_json.h"
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Folders of runs on a host. A bench that ends in order brings their files back and removes them; one that was killed leaves them, and the
-// next one to connect sweeps them, a day later: until then a person can get at the logs.
+// next one to connect sweeps them, a day later: until then a person can get at the logs. With them goes what groups that were killed, too,
+// had not written to these logs yet.
 #include <QRandomGenerator>
 #include <QRegularExpression>
 #include <algorithm>
 #include <utility>
 
+#include "app/host/ssh_room.h"
 #include "app/host/ssh_tasks.h"
 
 namespace n2nq::app {
@@ -16,6 +18,7 @@ const QString mark_prefix = ".process-";
 // Of one sweep; the next connection goes on.
 constexpr std::size_t folders_max = 100;  // that are removed
 constexpr int looked_into_max = 1000;     // each costs a few round trips, also one that stays
+constexpr std::size_t staging_max = 100;  // likewise
 constexpr std::size_t files_per_step = 20;
 constexpr quint64 command_line_bytes = 4096;
 
@@ -29,11 +32,11 @@ bool is_of_a_run(const SftpEntry& entry) {
   return entry.is_file && (!entry.name.startsWith('.') || MakeRunFolder::is_mark(entry.name));
 }
 
-/// Whether the process of a mark still runs; its number may be somebody else's by now.
-bool runs(Sftp& sftp, const QString& mark) {
+/// Whether a program of ours, from whichever folder, runs under this number, which may be somebody else's by now.
+bool runs(Sftp& sftp, const QString& pid) {
   try {
-    const auto file = sftp.open_to_read("/proc/" + mark.mid(mark_prefix.size()) + "/cmdline");
-    return file && file->read_at(0, command_line_bytes).contains("/bin/n2nq-");
+    const auto file = sftp.open_to_read("/proc/" + pid + "/cmdline");
+    return file && file->read_at(0, command_line_bytes).contains("/n2nq-");
   } catch (const SshError& error) {
     if (error.problem.kind != SshProblem::Kind::files) throw;
     return true;  // that is not known
@@ -64,8 +67,13 @@ bool SweepRunFolders::go_on(SshLink& link) {
   } else if (!waiting_.empty()) {
     look_into(sftp, waiting_.front());
     waiting_.pop_front();
+  } else if (!std::exchange(listed_staging_, true)) {
+    list_staging(sftp);
+  } else if (!staging_.empty()) {
+    if (!runs(sftp, staging_.front().pid)) sftp.remove_file(staging_.front().path);
+    staging_.pop_front();
   }
-  return !waiting_.empty() || !removing_.isEmpty();
+  return !waiting_.empty() || !removing_.isEmpty() || !listed_staging_ || !staging_.empty();
 }
 
 void SweepRunFolders::list(Sftp& sftp) {
@@ -94,7 +102,7 @@ void SweepRunFolders::look_into(Sftp& sftp, const QString& folder) {
   const std::vector<SftpEntry> entries = sftp.list(folder);
   for (const SftpEntry& entry : entries) {
     if (!is_of_a_run(entry) || now_s_ - entry.changed_s <= kept_s) return;
-    if (MakeRunFolder::is_mark(entry.name) && (!sees_processes_ || runs(sftp, entry.name))) return;
+    if (MakeRunFolder::is_mark(entry.name) && (!sees_processes_ || runs(sftp, entry.name.mid(mark_prefix.size())))) return;
   }
   removing_ = folder;
   for (const SftpEntry& entry : entries) files_.push_back(folder + '/' + entry.name);
@@ -109,6 +117,21 @@ void SweepRunFolders::remove_some(Sftp& sftp) {
   sftp.remove_folder(removing_);
   if (!sftp.look(removing_) && ++removed_ == folders_max) waiting_.clear();
   removing_.clear();
+}
+
+/// A group that lives touches its own, and so does a bench that may start a killed one again; one that stands still has its process. What
+/// is another user's stays there: its folder lets nobody else remove it.
+void SweepRunFolders::list_staging(Sftp& sftp) {
+  static const QRegularExpression name("^n2nq-(?:senders|receivers)-([0-9]{1,10})-[0-9]+\\.staging$");  // as Recorder makes them
+  std::vector<SftpEntry> files = sftp.list(staging_folder_there);
+  std::erase_if(files, [](const SftpEntry& entry) { return !entry.is_file || !name.match(entry.name).hasMatch(); });
+  if (files.empty() || !sftp.look("/proc/self")) return;
+  const qint64 there_s = sftp.time_there_s(runs_);
+  std::sort(files.begin(), files.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
+  for (const SftpEntry& entry : files) {
+    if (there_s - entry.changed_s <= kept_s || staging_.size() == staging_max) continue;
+    staging_.push_back({QString(staging_folder_there) + '/' + entry.name, name.match(entry.name).captured(1)});
+  }
 }
 
 }  // namespace n2nq::app

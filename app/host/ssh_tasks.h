@@ -137,7 +137,8 @@ class MakeRunFolder : public SshTask {
 };
 
 /// Removes what benches that were killed have left below `folder`/runs: run folders in which nothing has changed for kept_s, by the clock
-/// there, and whose process is gone. Benches that are at work there, of this machine or another, are not disturbed. (ssh_run_folders.cpp)
+/// there, and whose process is gone; and, likewise, the staging files of groups that were killed with them. Benches that are at work there,
+/// of this machine or another, are not disturbed. (ssh_run_folders.cpp)
 class SweepRunFolders : public SshTask {
  public:
   static constexpr qint64 kept_s = 24 * 3600;
@@ -149,14 +150,20 @@ class SweepRunFolders : public SshTask {
   void list(Sftp& sftp);
   void look_into(Sftp& sftp, const QString& folder);
   void remove_some(Sftp& sftp);
+  void list_staging(Sftp& sftp);
+
+  struct StagingFile {
+    QString path, pid;  // of the group that it was
+  };
 
   const QString runs_;
-  bool listed_ = false, sees_processes_ = false;
+  bool listed_ = false, sees_processes_ = false, listed_staging_ = false;
   qint64 now_s_ = 0;
   std::deque<QString> waiting_;  // folders that are old enough
   QString removing_;             // the one that goes, with `files_` still in it
   std::deque<QString> files_;
-  std::size_t removed_ = 0;  // folders that are gone
+  std::size_t removed_ = 0;          // folders that are gone
+  std::deque<StagingFile> staging_;  // those that are old enough
 };
 
 /// Copies what a file there has more than the one here. Goes on where an earlier copy ended, if what is here is what is there; where that

@@ -377,6 +377,26 @@ TEST_F(ResultTest, every_latency_between_two_clocks_has_its_bound_that_of_a_serv
   }
 }
 
+/// N2NQ's clock goes back by more than the run has lasted, and then a little ahead.
+TEST_F(ResultTest, jumps_behind_the_runs_beginning_are_named_and_those_before_it_are_not) {
+  constexpr std::int64_t s = 1'000'000'000;
+  record.start_at_broker_ns = 100 * s;
+  measure::ClockReport jumped;
+  jumped.jumps = 4;
+  jumped.spans = {{.from_broker_ns = 79 * s, .to_broker_ns = 80 * s, .jump_ns = -60 * s},
+                  {.from_broker_ns = 89 * s, .to_broker_ns = 90 * s, .jump_ns = -5 * s},
+                  {.from_broker_ns = 52 * s, .to_broker_ns = 53 * s, .jump_ns = -50 * s},
+                  {.from_broker_ns = 61 * s, .to_broker_ns = 62 * s, .jump_ns = 7 * s}};
+  senders["clock"] = jumped;
+  record.processes[index_of(Role::senders)].spans_before = 1;  // the second one was told of behind the beginning
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::degraded) << text(result.outcome);
+  for (const char* before : {"-60000 ms", "-5000 ms"}) EXPECT_EQ(text(result.outcome).find(before), std::string::npos) << text(result.outcome);
+  for (const char* named : {"by about -50000 ms: latencies of what was under way from 2.00 s to 3.00 s are wrong",
+                            "by about 7000 ms: latencies of what was under way from 4.00 s to 5.00 s are wrong"})
+    EXPECT_NE(text(result.outcome).find(named), std::string::npos) << text(result.outcome);
+}
+
 TEST_F(ResultTest, a_bound_that_is_larger_than_a_stage_is_told) {
   HelloMessage hello;
   hello.host = {{"boot_id", "a"}, {"time_namespace", "1"}};

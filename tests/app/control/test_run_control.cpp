@@ -237,6 +237,25 @@ TEST_F(RunControlTest, before_traffic_one_process_is_stopped_alone_and_started_a
   expect_over(Verdict::clean);
 }
 
+TEST_F(RunControlTest, who_was_told_to_end_is_not_sent_to_an_n2nq_that_comes_behind_it) {
+  host.behaviour[Role::senders].refuses_to_end = true;
+  make();
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_state(Role::senders, ProcessState::waiting));
+  control->stop(Role::senders);
+  control->start(Role::broker);
+  ASSERT_TRUE(wait_state(Role::broker, ProcessState::waiting));
+  EXPECT_EQ(host.times_told(Role::senders, "bye"), 1u);
+  EXPECT_EQ(host.times_told(Role::senders, "connect"), 0u);
+  control->stop(Role::broker);
+  ASSERT_TRUE(wait_state(Role::broker, ProcessState::ended));
+  EXPECT_EQ(control->state(), RunState::preparing) << "nobody hangs on it";
+  host.behaviour[Role::senders].refuses_to_end = false;
+  host.process[Role::senders]->terminate();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::stopped);
+}
+
 TEST_F(RunControlTest, with_the_broker_those_end_that_are_connected_to_it) {
   make();
   control->start(Role::broker);

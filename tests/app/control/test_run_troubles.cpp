@@ -215,6 +215,48 @@ TEST_F(RunControlTest, without_a_window_it_does_not_wait_for_ever_for_connection
       << reasons();
 }
 
+TEST_F(RunControlTest, without_a_window_who_joins_while_messages_flow_has_as_long_to_connect) {
+  host.behaviour[Role::senders].runs_on = true;
+  host.behaviour[Role::receivers].connects = false;
+  auto given = options();
+  given.unattended = true;
+  Settings settings = small();
+  settings.start_when = StartWhen::senders_connected;
+  settings.limits.connect_deadline_s = 0.5;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_TRUE(control->traffic_started());
+  EXPECT_NE(reasons().find("not connected within 0.5 s: Receivers, waiting for N2NQ"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, without_a_window_who_is_started_again_has_it_too_behind_what_is_done_on_purpose) {
+  constexpr int limit_ms = 500;
+  host.behaviour[Role::senders].runs_on = true;
+  auto given = options();
+  given.unattended = true;
+  Settings settings = small();
+  settings.senders.messages.reset();  // behind a planned end the bench would resume N2NQ itself
+  settings.limits.connect_deadline_s = limit_ms / 1e3;
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running));
+  host.behaviour[Role::receivers].connects = false;
+  control->make_fault({FaultKind::pause, Role::broker});
+  control->make_fault({FaultKind::restart, Role::receivers});
+  ASSERT_TRUE(wait_until([this] { return host.times_told(Role::receivers, "connect") == 2; }));
+  bool passed = false;
+  QTimer::singleShot(limit_ms * 5 / 2, control.get(), [&] { passed = true; });
+  ASSERT_TRUE(wait_until([&] { return passed; }));
+  EXPECT_EQ(control->state(), RunState::running) << "N2NQ stands still on purpose: " << reasons();
+  control->make_fault({FaultKind::resume, Role::broker});
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("not connected within 0.5 s: Receivers, waiting for N2NQ"), std::string::npos) << reasons();
+}
+
 TEST_F(RunControlTest, a_host_that_asks_a_person_or_is_far_away_is_waited_for_without_a_window_too) {
   constexpr int limit_ms = 1'000;
   host.unreachable.insert("lab-1");

@@ -5,7 +5,9 @@
 #include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
+#include <QRegularExpression>
 #include <QTemporaryDir>
+#include <functional>
 
 #include "app/host/host_pool.h"
 #include "tests/app/support/event_loop.h"
@@ -21,6 +23,13 @@ QString programs_folder;
 constexpr const char* configure_broker =
     R"({"type":"configure","control":1,"run":"test","role":"broker","token":"","listen":{"address":"127.0.0.1","port":0},"expect":{"senders":1,"receivers":1}})"
     "\n";
+/// %1: where its logs are.
+constexpr const char* configure_senders =
+    R"({"type":"configure","control":1,"run":"test","role":"senders","token":"","system":"n2nq","services":{"first":1,"last":1,"total":1},)"
+    R"("load":{"messages":1,"duration_ms":null,"size_bytes":[50,50],"interval_ns":{"num":1000000,"den":1},"start":"spread"},"seed":1,)"
+    R"("log":{"mode":"all","sample_every":1,"folder":"%1","header":{"a":"b"}},"staging_folder":"/dev/shm"})"
+    "\n";
+constexpr const char* last_staging_file = "n2nq-senders-9999999999-9.staging";  // in order of names, and no process has that number
 
 struct RunFoldersTest : testing::WithEventLoop {
   static inline std::unique_ptr<PretendLab> lab;
@@ -35,7 +44,7 @@ struct RunFoldersTest : testing::WithEventLoop {
   static void TearDownTestSuite() { lab.reset(); }
   void SetUp() override {
     if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
-    sh("rm -rf runs && mkdir -p runs");
+    sh("rm -rf runs /dev/shm/* && mkdir -p runs");
   }
   /// In the folder of the bench on the host, as its user.
   static QString sh(const QString& script) {
@@ -46,14 +55,33 @@ struct RunFoldersTest : testing::WithEventLoop {
     sh(QString("mkdir runs/%1 && echo x >runs/%1/%2 && touch -d '%3' runs/%1/%2 runs/%1").arg(name, file, age));
   }
   static QStringList runs() { return sh("ls -A runs").split('\n', Qt::SkipEmptyParts); }
+  static QStringList left_in_memory() { return sh("ls -A /dev/shm").split('\n', Qt::SkipEmptyParts); }
+  /// Lets this program run on the host. What it has said up to its hello.
+  static QByteArray let_run(Launcher& launcher, const QString& program, const std::function<QByteArray()>& configure) {
+    bool put = false, started = false;
+    QByteArray output;
+    const QObject here;
+    QObject::connect(&launcher, &Launcher::file_put, &here, [&] { put = true; });
+    QObject::connect(&launcher, &Launcher::started, &here, [&] { started = true; });
+    QObject::connect(&launcher, &Launcher::output, &here, [&](const QByteArray& bytes) { output += bytes; });
+    launcher.put_file(program);
+    EXPECT_TRUE(wait_until([&] { return put; }));
+    launcher.start(program);
+    EXPECT_TRUE(wait_until([&] { return started; }));
+    launcher.write(configure());
+    EXPECT_TRUE(wait_until([&] { return output.contains("\"hello\"") && output.endsWith('\n'); }));
+    return output;
+  }
   /// Another bench connects, and sweeps: all before the last in order of names has been looked at when that is gone.
   void let_another_bench_sweep() {
     make("zzz-0123456789ab", "2 days ago");
+    sh(QString("touch -d '2 days ago' /dev/shm/%1").arg(last_staging_file));
     HostPool other(person, programs_folder);
     bool connected = false;
     other.host(lab->host(1))->with_files(&context, [&](const SshProblem& problem, SshFiles*) { connected = problem.none(); });
     ASSERT_TRUE(wait_until([&] { return connected; }));
     ASSERT_TRUE(wait_until([&] { return !runs().contains("zzz-0123456789ab"); }));
+    ASSERT_TRUE(wait_until([&] { return !left_in_memory().contains(last_staging_file); }));
   }
 };
 
@@ -77,18 +105,11 @@ TEST_F(RunFoldersTest, only_what_is_old_and_of_a_run_is_swept) {
 TEST_F(RunFoldersTest, a_bench_at_work_is_not_disturbed_and_one_that_was_killed_is_cleared_up_after) {
   auto pool = std::make_unique<HostPool>(person, programs_folder);
   auto launcher = pool->launcher(lab->host(1));
-  bool put = false, started = false;
-  QByteArray output;
-  QObject::connect(launcher.get(), &Launcher::file_put, [&] { put = true; });
-  QObject::connect(launcher.get(), &Launcher::started, [&] { started = true; });
-  QObject::connect(launcher.get(), &Launcher::output, [&](const QByteArray& bytes) { output += bytes; });
-  launcher->put_file("n2nq-broker");
-  ASSERT_TRUE(wait_until([&] { return put; }));
-  launcher->start("n2nq-broker");
-  ASSERT_TRUE(wait_until([&] { return started; }));
-  const QString name = launcher->folder_there(folder.path()).section('/', -1);
-  launcher->write(configure_broker);
-  ASSERT_TRUE(wait_until([&] { return output.contains("\"hello\""); }));
+  QString name;
+  let_run(*launcher, "n2nq-broker", [&] {
+    name = launcher->folder_there(folder.path()).section('/', -1);
+    return QByteArray(configure_broker);
+  });
   ASSERT_EQ(runs(), QStringList(name));
 
   // For two days it has written nothing.
@@ -104,6 +125,33 @@ TEST_F(RunFoldersTest, a_bench_at_work_is_not_disturbed_and_one_that_was_killed_
   ASSERT_TRUE(wait_until([] { return lab->programs(1).isEmpty(); }));
   let_another_bench_sweep();
   EXPECT_TRUE(runs().isEmpty());
+}
+
+TEST_F(RunFoldersTest, what_a_killed_group_has_left_in_memory_goes_when_its_bench_was_killed_too) {
+  auto pool = std::make_unique<HostPool>(person, programs_folder);
+  auto launcher = pool->launcher(lab->host(1));
+  const QByteArray hello = let_run(*launcher, "n2nq-senders", [&] {
+    return QString(configure_senders).arg(launcher->folder_there(folder.path())).toUtf8();
+  });
+  const QString left = QRegularExpression("/dev/shm/([^\"]+)").match(QString::fromUtf8(hello)).captured(1);
+  ASSERT_EQ(left_in_memory(), QStringList(left)) << hello.toStdString();
+  const auto make_old = [&] { sh("touch -d '2 days ago' /dev/shm/" + left); };
+  make_old();
+  let_another_bench_sweep();
+  EXPECT_EQ(left_in_memory(), QStringList(left)) << "it stands still perhaps, but it is there";
+
+  bool gone = false;
+  QObject::connect(launcher.get(), &Launcher::gone, [&] { gone = true; });
+  launcher->kill();
+  ASSERT_TRUE(wait_until([&] { return gone; }));
+  launcher.reset();
+  pool.reset();
+  sh("touch /dev/shm/" + left + " && touch -d '2 days ago' /dev/shm/n2nq-else.staging");
+  let_another_bench_sweep();
+  EXPECT_EQ(left_in_memory(), QStringList({"n2nq-else.staging", left})) << "it may be read back, and the other one is none of ours";
+  make_old();
+  let_another_bench_sweep();
+  EXPECT_EQ(left_in_memory(), QStringList("n2nq-else.staging"));
 }
 
 TEST_F(RunFoldersTest, what_is_left_is_named_stays_and_is_not_fetched_any_more) {
