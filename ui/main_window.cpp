@@ -5,7 +5,6 @@
 #include <QActionGroup>
 #include <QCloseEvent>
 #include <QDesktopServices>
-#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QMenu>
 #include <QMessageBox>
@@ -256,10 +255,7 @@ void MainWindow::connect_parts() {
     if (closing_) QTimer::singleShot(0, this, &QWidget::close);
   });
   connect(&run_, &app::RunControl::finished, results_page_, &ResultsPage::refresh);
-  results_page_->set_in_use([this](const QString& folder) {
-    const bool on = actions_.is_on() && QFileInfo(run_.folder()) == QFileInfo(folder);
-    return on ? QStringLiteral("This run is on, on the page Bench: stop it first (Shift+F5)") : QString();
-  });
+  results_page_->set_run_folder([this] { return actions_.is_on() ? run_.folder() : QString(); });
   connect(results_page_, &ResultsPage::settings_requested, this, &MainWindow::use_settings);
   connect(results_page_, &ResultsPage::log_requested, this,
           [this](const QString& title, const QString& path, const QString& text) { logs_.open(title, path)->look_for(text); });

@@ -17,7 +17,6 @@ namespace n2nq::app {
 namespace {
 
 constexpr std::size_t repeats_for_interval = 3;
-constexpr double samples_above_min = 10;
 constexpr double percentile_end = 10'000;  // 99.99 %
 
 double median(std::vector<double> values) {
@@ -131,8 +130,9 @@ class CaseDrawing {
       const double value = run->values.at(asked_.y);
       if (!std::isnan(value)) values.push_back(value);
       const auto bound = run->clock_bounds_us.find(asked_.y);
-      // NaN, of clocks that are not known, leaves the others': a remark says so.
+      // NaN, of clocks that are not known, leaves the others'.
       if (bound != run->clock_bounds_us.end()) out.clock_bound = std::fmax(out.clock_bound, bound->second);
+      out.clock_bound_unknown = out.clock_bound_unknown || run->is_clock_bound_unknown(asked_.y);
       floor_us = std::fmax(floor_us, run->floor_us_of(asked_.y));
       few = few && run->has_few_samples(asked_.y);
       out.folders += run->folder;
@@ -196,6 +196,7 @@ class CaseDrawing {
       point.x = row.inverse_rest;
       point.y = row.value_us;
       point.clock_bound = run.latency_bound_us;
+      point.clock_bound_unknown = run.is_clock_bound_unknown("latency_us.mean_lowest_95");
       point.few_samples = total / row.inverse_rest < samples_above_min;
       if (is_near_floor(run.floor_us, point.y)) point.near_floor_us = run.floor_us;
       point.folders = {run.folder};
@@ -232,11 +233,29 @@ class CaseDrawing {
     if (asked_.y == "latency_us.mean_lowest_95") add_left_out();
     add_clocks();
     if (plan_.choice().scale == Scale::quick) out_.remarks += "Scale quick: short runs, to see the shape.";
+    add_machines();
+  }
+
+  /// A case that was begun with one hosts file and is gone on with another, or on another computer, has runs of both under the same names.
+  void add_machines() {
+    QString first;  // N2NQ's
+    std::map<QString, QStringList> machines;
     for (const MeasuredPoint& point : points_) {
-      if (point.repeats.empty()) continue;
-      out_.remarks += "Machine: " + point.repeats.front()->machine + '.';
-      break;
+      for (const CaseRunResult* run : point.repeats) {
+        if (first.isEmpty()) first = run->machine;
+        for (const auto& [host, machine] : run->machines) {
+          if (!machine.isEmpty() && !machines[host].contains(machine)) machines[host] += machine;
+        }
+      }
     }
+    bool same = true;
+    for (const auto& [host, of_host] : machines) {
+      if (of_host.size() <= 1) continue;
+      same = false;
+      out_.remarks += QString("Not all runs had the same machine as %1: %2. What differs between points may be the machines'.")
+                          .arg(host, of_host.join("; "));
+    }
+    if (same && !first.isEmpty()) out_.remarks += "Machine: " + first + '.';
   }
 
   /// Such a mean never stands without how many it leaves out.
@@ -255,14 +274,11 @@ class CaseDrawing {
 
   void add_clocks() {
     const std::string of = asked_.kind == CaseFigure::Kind::lines ? asked_.y : "latency_us.mean_lowest_95";
-    const auto is_unknown = [&of](const CaseRunResult* run) {
-      const auto bound = run->clock_bounds_us.find(of);
-      return bound != run->clock_bounds_us.end() && std::isnan(bound->second);
-    };
+    const auto is_unknown = [&of](const CaseRunResult* run) { return run->is_clock_bound_unknown(of); };
     if (std::any_of(points_.begin(), points_.end(), [&](const MeasuredPoint& point) {
           return std::any_of(point.repeats.begin(), point.repeats.end(), is_unknown);
         })) {
-      out_.remarks += "Some runs are between the clocks of two hosts of which it is not known how far they are apart.";
+      tell_unknown_clocks(out_);
     }
     tell_values_below_clock_bounds(out_);
   }

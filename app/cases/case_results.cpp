@@ -42,11 +42,16 @@ QString busy_host(const Json& summary) {
   return {};
 }
 
+/// As the settings call it.
+QString host_name(const Json& summary, const char* role) {
+  return qt_text(summary.value(Json::json_pointer(std::string("/settings/") + role + "/host"), std::string()));
+}
+
 /// Hosts of different names, one boot: pretend hosts, which share their cores.
 bool is_one_machine(const Json& summary) {
   QStringList names, boots;
   for (const char* role : roles) {
-    names += qt_text(summary.value(Json::json_pointer(std::string("/settings/") + role + "/host"), std::string()));
+    names += host_name(summary, role);
     const Json boot = summary.value(Json::json_pointer(std::string("/environment/hosts/") + role + "/boot_id"), Json());
     boots += boot.is_string() ? qt_text(boot.get<std::string>()) : "unknown " + names.last();
   }
@@ -54,8 +59,8 @@ bool is_one_machine(const Json& summary) {
   return names.size() > 1 && boots.removeDuplicates() > 0 && boots.size() < names.size();
 }
 
-QString machine_of(const Json& summary) {
-  const Json host = summary.value(Json::json_pointer("/environment/hosts/broker"), Json());
+QString machine_of(const Json& summary, const char* role) {
+  const Json host = summary.value(Json::json_pointer(std::string("/environment/hosts/") + role), Json());
   if (!host.is_object()) return {};
   return QString("%1 cores, %2, kernel %3")
       .arg(qt_text(host.value("cores", Json()).dump()), qt_text(host.value("cpu", "")), qt_text(host.value("kernel", "")));
@@ -114,6 +119,11 @@ bool CaseRunResult::has_few_samples(std::string_view path) const {
   return few_samples.contains(path);
 }
 
+bool CaseRunResult::is_clock_bound_unknown(const std::string& path) const {
+  const auto bound = clock_bounds_us.find(path);
+  return bound != clock_bounds_us.end() && std::isnan(bound->second);
+}
+
 double CaseRunResult::floor_us_of(std::string_view path) const {
   return is_latency(path) ? floor_us : std::nan("");
 }
@@ -153,7 +163,11 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   out.echo_ns = std::isnan(echo_ns) ? 0 : echo_ns;
   out.floor_us = floor_us_at(summary, "latency_us.p50");
   out.one_machine = is_one_machine(summary);
-  out.machine = machine_of(summary);
+  out.machine = machine_of(summary, "broker");
+  for (const char* role : roles) {
+    QString& machine = out.machines[host_name(summary, role)];
+    if (machine.isEmpty()) machine = machine_of(summary, role);
+  }
   out.marked = mark_of(out, summary);
   out.counts = run->counts_in_case();
   if (plan.seeks_knee() && out.counts) judge(*run, plan, out);

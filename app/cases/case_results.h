@@ -31,7 +31,8 @@ struct CaseRunResult {
   double duration_s = 0, planned_s = 0;
   double echo_ns = 0;        // over loopback of the senders' host, before the run: whether floors moved; 0: not known
   bool one_machine = false;  // on hosts of different names that are one machine
-  QString machine;           // "2 cores, Intel …, kernel …"
+  QString machine;           // N2NQ's: "2 cores, Intel …, kernel …"
+  std::map<QString, QString> machines;  // the same of all its hosts, by their names in the settings; empty: not known
   std::optional<bool> keeps_up{};  // where the knee is looked for
   QString load_why{};              // what says that it does not keep up
   QString load_remark{};           // why that is told by its summary alone; empty: by its logs, too
@@ -41,6 +42,8 @@ struct CaseRunResult {
 
   /// Whether it is a percentile with fewer than 10 samples above it.
   bool has_few_samples(std::string_view path) const;
+  /// Whether it is a time between two clocks of which nobody knows how far they are apart.
+  bool is_clock_bound_unknown(const std::string& path) const;
   /// The floor of a latency; NaN: it is none, or the floor is not known.
   double floor_us_of(std::string_view path) const;
 };

@@ -70,12 +70,12 @@ std::set<std::size_t> varying_axes(const std::vector<MeasuredPoint>& points) {
   return out;
 }
 
-std::optional<std::map<QString, PlaceInCase>> places_in(const CaseFolder& folder) {
+std::optional<std::map<QString, PlaceInCase>> places_in(const CaseFolder& folder, const std::atomic<bool>* cancelled) {
   QStringList ignored;
   const auto plan = CasePlan::make(folder.file(), folder.choice(), ignored);
   if (!plan) return {};
   const CaseSchedule schedule(*plan);
-  const CaseResults results = CaseFolder::read_results(folder.path(), *plan);
+  const CaseResults results = CaseFolder::read_results(folder.path(), *plan, nullptr, cancelled);
   const auto points = schedule.points(results);
   const auto varying = varying_axes(points);
   std::map<QString, PlaceInCase> out;
@@ -99,7 +99,7 @@ std::optional<std::map<QString, PlaceInCase>> places_in(const CaseFolder& folder
 
 }  // namespace
 
-void place_in_cases(std::vector<ComparedSide>& sides) {
+void place_in_cases(std::vector<ComparedSide>& sides, const std::atomic<bool>* cancelled) {
   std::vector<std::map<QString, PlaceInCase>> places;
   std::string kind;
   for (const ComparedSide& side : sides) {
@@ -107,7 +107,7 @@ void place_in_cases(std::vector<ComparedSide>& sides) {
     const auto folder = !side.is_group && CaseFolder::is_one(side.folder) ? CaseFolder::open(side.folder, ignored) : std::nullopt;
     if (!folder || (!places.empty() && folder->name() != kind)) return;
     kind = folder->name();
-    auto of_side = places_in(*folder);
+    auto of_side = places_in(*folder, cancelled);
     if (!of_side || of_side->empty()) return;
     places.push_back(std::move(*of_side));
   }

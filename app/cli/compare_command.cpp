@@ -132,6 +132,7 @@ QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>&
   return in_columns(rows) + hidden_by_clocks_lines(point, sides, many_points) + near_floor_lines(point, sides, many_points) + '\n';
 }
 
+/// Null also where a bound is not known: the field beside it says that.
 nlohmann::ordered_json number(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
@@ -148,13 +149,17 @@ nlohmann::ordered_json figure_json(const ComparedFigure& figure) {
   nlohmann::ordered_json out = {{"unit", figure.unit}, {"sides", nlohmann::ordered_json::array()}};
   for (std::size_t i = 0; i < figure.values.size(); ++i) {
     nlohmann::ordered_json side = {
-        {"value", number(figure.values[i])}, {"clock_bound_us", number(figure.clock_bounds[i])},
-        {"floor_us", number(figure.floors_us[i])}, {"samples", figure.samples[i]}};
+        {"value", number(figure.values[i])},
+        {"clock_bound_us", number(figure.clock_bounds[i])},
+        {"clock_bound_unknown", std::isinf(figure.clock_bounds[i])},
+        {"floor_us", number(figure.floors_us[i])},
+        {"samples", figure.samples[i]}};
     if (i > 0) {
       const Difference& difference = figure.differences[i];
       side["difference"] = number(difference.difference);
       side["percent"] = number(difference.percent);
       side["difference_clock_bound_us"] = number(difference.clock_bound);
+      side["difference_clock_bound_unknown"] = std::isinf(difference.clock_bound);
       const bool has = difference.kind >= Difference::Kind::not_shown;
       side["percent_95"] =
           has ? nlohmann::ordered_json{difference.percent_interval.low, difference.percent_interval.high} : nlohmann::ordered_json();

@@ -30,7 +30,8 @@ struct FigurePoint {
   double x = 0;
   double y = std::numeric_limits<double>::quiet_NaN();  // NaN: it was run and gave no such figure; `why` says so
   std::optional<double> low{}, high{};                  // 95 % interval over repeats; none with fewer than three
-  double clock_bound = 0;                               // ±, in the unit of y: stamps of two clocks
+  double clock_bound = 0;                               // ±, in the unit of y: stamps of two clocks. 0: of one clock, or not known
+  bool clock_bound_unknown = false;                     // of two clocks, of some of its runs, and nobody knows how far they are apart
   int repeats = 1;
   std::optional<FigureBox> box{};  // figures of boxes
   bool few_samples = false;        // a percentile with fewer than 10 samples above it: told in grey

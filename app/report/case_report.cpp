@@ -146,7 +146,7 @@ void overlay(Figure& all, const Figure& one, const QString& side) {
 
 }  // namespace
 
-std::vector<Figure> figures_of_cases(const QStringList& folders) {
+std::vector<Figure> figures_of_cases(const QStringList& folders, const std::atomic<bool>* cancelled) {
   std::vector<Figure> out;
   std::string kind;
   for (qsizetype i = 0; i < folders.size(); ++i) {
@@ -156,7 +156,9 @@ std::vector<Figure> figures_of_cases(const QStringList& folders) {
     const auto plan = plan_of(*folder, ignored);
     if (!plan) return {};
     kind = folder->name();
-    const auto figures = case_figures(*plan, CaseSchedule(*plan), CaseFolder::read_results(folder->path(), *plan));
+    const CaseResults results = CaseFolder::read_results(folder->path(), *plan, nullptr, cancelled);
+    if (cancelled && *cancelled) return {};
+    const auto figures = case_figures(*plan, CaseSchedule(*plan), results);
     const QString side = side_letter(static_cast<std::size_t>(i));
     for (const Figure& figure : figures) {
       const auto same = std::find_if(out.begin(), out.end(), [&](const Figure& each) { return each.id == figure.id; });
@@ -175,14 +177,15 @@ std::vector<Figure> figures_of_cases(const QStringList& folders) {
   return out;
 }
 
-std::optional<Report> report_of_case(const QString& path, QString& error) {
+std::optional<Report> report_of_case(const QString& path, QString& error, const std::atomic<bool>* cancelled) {
   const auto folder = CaseFolder::open(path, error);
   if (!folder) return {};
   const auto plan = plan_of(*folder, error);
   if (!plan) return {};
   const CaseSchedule schedule(*plan);
   QStringList unreadable;
-  const CaseResults results = CaseFolder::read_results(folder->path(), *plan, &unreadable);
+  const CaseResults results = CaseFolder::read_results(folder->path(), *plan, &unreadable, cancelled);
+  if (cancelled && *cancelled) return {};
   Report report;
   report.title = QString("Test case: %1").arg(qt_text(folder->file().title));
   if (!folder->file().about.empty()) report.lead += qt_text(folder->file().about);

@@ -4,6 +4,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -11,10 +12,11 @@
 
 namespace n2nq::app {
 
-/// Of the folder of a test case, finished or not. Empty result: `error` says why. Any thread; takes a moment for each run.
-std::optional<Report> report_of_case(const QString& folder, QString& error);
+/// Of the folder of a test case, finished or not. Empty result: `error` says why (empty as well: it was cancelled). Any thread; takes a
+/// moment for each run, and stops behind the one that is being read once `cancelled` is set.
+std::optional<Report> report_of_case(const QString& folder, QString& error, const std::atomic<bool>* cancelled = nullptr);
 /// The figures that several test cases of one kind share, with the curves of each as "A: …", "B: …". Empty where they are of several kinds,
-/// or one of them cannot be read.
-std::vector<Figure> figures_of_cases(const QStringList& folders);
+/// one of them cannot be read, or it was cancelled, as above.
+std::vector<Figure> figures_of_cases(const QStringList& folders, const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace n2nq::app

@@ -298,10 +298,10 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
       const ComparedFigure& figure = point.figures[which];
       if (side == 0 && !numbers) out.x.names += point.label.isEmpty() ? QString("all") : point.label;
       if (point.repeats[side] == 0) continue;
-      some_unknown = some_unknown || std::isinf(figure.clock_bounds[side]);
       FigurePoint drawn{.x = numbers ? point.at.front().second.toDouble() : static_cast<double>(i),
                         .y = figure.values[side],
                         .clock_bound = std::isfinite(figure.clock_bounds[side]) ? figure.clock_bounds[side] : 0,
+                        .clock_bound_unknown = std::isinf(figure.clock_bounds[side]),
                         .repeats = point.repeats[side],
                         .few_samples = figure.few_samples[side],
                         .near_floor_us = figure.is_near_floor(side) ? figure.floors_us[side] : 0,
@@ -311,13 +311,14 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
         const Spread interval = bootstrap_interval(figure.samples[side]);
         drawn.low = interval.low, drawn.high = interval.high;
       }
+      some_unknown = some_unknown || drawn.clock_bound_unknown;
       if (std::isnan(drawn.y) && drawn.why.isEmpty()) drawn.why = "no run gave such a figure";
       series.points.push_back(std::move(drawn));
     }
     out.series.push_back(std::move(series));
   }
   tell_values_below_clock_bounds(out);
-  if (some_unknown) out.remarks += "Some runs are between the clocks of two hosts of which it is not known how far they are apart.";
+  if (some_unknown) tell_unknown_clocks(out);
   return out;
 }
 

@@ -23,7 +23,7 @@ class ResultReading {
   std::optional<ResultReport> report() {
     if (folders_.size() == 1 && CaseFolder::is_one(folders_.first())) {
       tell(folders_.first());
-      auto report = report_of_case(folders_.first(), error_);
+      auto report = report_of_case(folders_.first(), error_, cancelled_);
       return report && !is_cancelled() ? std::optional(ResultReport{std::move(*report)}) : std::nullopt;
     }
     const bool runs_alone = std::all_of(folders_.begin(), folders_.end(), [](const QString& folder) { return !holds_runs(folder); });
@@ -112,9 +112,10 @@ class ResultReading {
       error_ = QString("These are %1 results: at most %2 are compared").arg(sides.size()).arg(Comparison::sides_max);
       return {};
     }
-    place_in_cases(sides);
+    place_in_cases(sides, cancelled_);
+    if (is_cancelled()) return {};
     out.report = report_of(compare(std::move(sides)));
-    auto own = figures_of_cases(folders_);
+    auto own = figures_of_cases(folders_, cancelled_);
     own.insert(own.end(), std::make_move_iterator(out.report.figures.begin()), std::make_move_iterator(out.report.figures.end()));
     out.report.figures = std::move(own);
     return is_cancelled() ? std::nullopt : std::optional(std::move(out));

@@ -334,6 +334,20 @@ QString in_use(const QString& folder) {
   return {};
 }
 
+/// Links are deleted, and not followed.
+void delete_folder(const QString& folder, const std::atomic<bool>& cancelled) {
+  constexpr auto everything = QDir::AllEntries | QDir::Hidden | QDir::System | QDir::NoDotAndDotDot;
+  for (const QFileInfo& info : QDir(folder).entryInfoList(everything, QDir::NoSort)) {
+    if (cancelled) return;
+    if (info.isDir() && !info.isSymLink()) {
+      delete_folder(info.filePath(), cancelled);
+    } else {
+      QFile::remove(info.filePath());
+    }
+  }
+  QDir().rmdir(folder);
+}
+
 }  // namespace
 
 bool ResultFilter::matches(const ResultEntry& entry) const {
@@ -435,8 +449,17 @@ QString ResultIndex::restore(const QString& folder) {
   return {};
 }
 
+bool ResultIndex::can_be_restored(const QString& folder) const {
+  return QFileInfo::exists(removed_path(folder));
+}
+
 void ResultIndex::forget_removed() {
-  QDir(folder_ + "/.deleted").removeRecursively();
+  if (!QFileInfo::exists(folder_ + "/.deleted") || !QDir().mkpath(folder_ + "/.forgotten")) return;
+  QDir().rename(folder_ + "/.deleted", folder_ + "/.forgotten/" + QUuid::createUuid().toString(QUuid::WithoutBraces));
+}
+
+void ResultIndex::delete_forgotten(const std::atomic<bool>& cancelled) const {
+  delete_folder(folder_ + "/.forgotten", cancelled);
 }
 
 }  // namespace n2nq::app

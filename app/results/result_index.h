@@ -5,7 +5,7 @@
 //
 // Runs lie directly below the folder, or below a test case's folder (<case>/runs/<run>, where <case> has a case.yaml). A test case is an
 // entry of its own, told by what its runs came to. A deleted result is moved to .deleted, from where it can be taken back until the next
-// start.
+// start; that moves it to .forgotten, whose files are deleted for good.
 #pragma once
 
 #include <QDateTime>
@@ -70,8 +70,13 @@ class ResultIndex {
   QString remove(const QString& folder);
   /// Takes back what was removed last from this folder's place.
   QString restore(const QString& folder);
-  /// At a start: what was removed before is gone for good.
+  /// Whether what was removed from this folder's place is still there to be taken back.
+  bool can_be_restored(const QString& folder) const;
+  /// At a start: nothing that was removed before can be taken back any more. Takes no time, however much that is.
   void forget_removed();
+  /// Deletes for good what was forgotten, now or at a start before; may take minutes. Stops behind the file in hand once `cancelled` is
+  /// set: the next one goes on. Any thread, beside everything else here.
+  void delete_forgotten(const std::atomic<bool>& cancelled) const;
 
  private:
   QString removed_path(const QString& folder) const;

@@ -270,7 +270,7 @@ class Digester {
 
 std::optional<RunDigest> digest_of(const StoredRun& run, QString& error, const std::atomic<bool>* cancelled) {
   if (run.summary.at("logs").value("mode", "") == "off") return error = "this run wrote no logs (log: off)", std::nullopt;
-  const auto logs = read_logs(run.folder, error, cancelled);
+  const auto logs = read_logs(run, error, cancelled);
   if (!logs) return {};
   bool any = false;
   for (const ReceiverLog& log : logs->receivers) any = any || !log.lines.empty();

@@ -14,7 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double samples_above_min = 10;   // a percentile with fewer above it is told in grey
 constexpr double percentile_end = 10'000;  // 99.99 %
 constexpr int bins_per_decade = 16;
 
@@ -293,6 +292,10 @@ DrawnRun drawn_run(StoredRun run, const std::atomic<bool>* cancelled) {
   DrawnRun out{.run = std::move(run)};
   out.digest = digest_of(out.run, out.no_digest, cancelled);
   return out;
+}
+
+void tell_unknown_clocks(Figure& figure) {
+  figure.remarks += "Some runs are between the clocks of two hosts of which it is not known how far they are apart.";
 }
 
 std::vector<Figure> run_figures(const std::vector<DrawnRun>& runs) {

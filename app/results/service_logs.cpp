@@ -4,6 +4,9 @@
 #include <QDir>
 #include <QFile>
 #include <charconv>
+#include <limits>
+
+#include "app/settings/qt_text.h"
 
 namespace n2nq::app {
 
@@ -91,6 +94,22 @@ bool read_all(const QString& folder, const QString& letter, std::vector<Log>& ou
   return true;
 }
 
+/// What says anything else than that stays, and is found to be too much.
+template <class Log>
+void leave_out_earlier_starts(std::vector<Log>& logs, char letter, const StoredRun& run) {
+  const std::string group = letter == 'S' ? "senders" : "receivers", amount_key = group + ".amount";
+  const double last_amount = figure_at(run.summary, "settings." + amount_key).value_or(std::numeric_limits<double>::infinity());
+  const auto run_name = run.summary.find("run");
+  std::erase_if(logs, [&](const Log& log) {
+    const auto of_run = log.words.find("run"), amount = log.words.find(amount_key);
+    if (!log.lines.empty() || log.unreadable_count > 0 || of_run == log.words.end() || amount == log.words.end()) return false;
+    const bool is_of_this_run = run_name != run.summary.end() && *run_name == of_run->second;
+    const std::string row = "services." + group + '.' + measure::service_name(letter, static_cast<std::uint32_t>(log.number));
+    const bool last_start_has_it = !(log.number > last_amount) || figure_at(run.summary, row + ".number");
+    return is_of_this_run && !last_start_has_it && log.number <= qt_text(amount->second).toInt();
+  });
+}
+
 }  // namespace
 
 bool LogClocks::take(std::string_view line) {
@@ -140,6 +159,14 @@ std::optional<ServiceLogs> read_logs(const QString& run_folder, QString& error, 
       read_all(run_folder + "/receivers", "R", out.receivers, measure::received_columns, measure::parse_received_line, room, error,
                cancelled);
   return good ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::optional<ServiceLogs> read_logs(const StoredRun& run, QString& error, const std::atomic<bool>* cancelled) {
+  auto out = read_logs(run.folder, error, cancelled);
+  if (!out) return {};
+  leave_out_earlier_starts(out->senders, 'S', run);
+  leave_out_earlier_starts(out->receivers, 'R', run);
+  return out;
 }
 
 }  // namespace n2nq::app

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/results/stored_run.h"
 #include "workers/measure/clock_line.h"
 #include "workers/measure/log_line.h"
 
@@ -73,5 +74,8 @@ struct ServiceLogs {
 
 /// Empty result: `error` says why (unreadable file, more lines than are held, cancelled).
 std::optional<ServiceLogs> read_logs(const QString& run_folder, QString& error, const std::atomic<bool>* cancelled = nullptr);
+/// The same without what only an earlier start of a group had: one that is stopped before traffic, and started again with fewer services,
+/// leaves the logs of the others, without a line. Their heads say how many services that start had.
+std::optional<ServiceLogs> read_logs(const StoredRun& run, QString& error, const std::atomic<bool>* cancelled = nullptr);
 
 }  // namespace n2nq::app

@@ -22,7 +22,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr qint64 summary_bytes_max = 256 << 20;  // a thousand services take 4 MB
-constexpr double samples_above_min = 10;
 
 const char* const needed[] = {"format",      "run",      "verdict",      "reasons",  "started", "settings",
                               "environment", "ledger",   "latency_us",   "stages",   "rates",   "logs",

@@ -67,7 +67,10 @@ double clock_bound_at(const nlohmann::json& summary, std::string_view path);
 bool is_between_clocks(const nlohmann::json& summary, std::string_view path);
 /// How far it may be off because clocks are: the ± of a time between two clocks, infinite where nobody knows it. NaN: it is of one clock.
 double clock_limit_at(const nlohmann::json& summary, std::string_view path);
-/// Whether the path leads to a percentile with fewer than 10 of so many samples above it.
+/// A percentile with fewer above it says little, and is told in grey.
+inline constexpr double samples_above_min = 10;
+
+/// Whether the path leads to a percentile with fewer than samples_above_min of so many samples above it.
 bool has_few_samples(std::string_view path, double samples);
 /// The same by the count that stands beside it in the summary (or in a service's row).
 bool has_few_samples(const nlohmann::json& summary, std::string_view path);

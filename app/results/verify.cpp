@@ -297,7 +297,7 @@ Verification verify_run(const StoredRun& run, const std::atomic<bool>* cancelled
                                       : QString("the logs do not hold every message (log: %1)").arg(mode);
     return none;
   }
-  const auto logs = read_logs(run.folder, none.not_possible, cancelled);
+  const auto logs = read_logs(run, none.not_possible, cancelled);
   const QString elsewhere = incomplete_logs(run).join("; ");
   if (!logs && !elsewhere.isEmpty()) none.not_possible += "; " + elsewhere;
   if (!logs) return none;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/control/role.h"
 #include "app/results/service_logs.h"
 #include "app/results/verify.h"
 
@@ -39,6 +40,12 @@ inline QString name_of(const SenderLog& log) {
 }
 inline QString name_of(const ReceiverLog& log) {
   return QString::fromStdString(measure::service_name('R', static_cast<std::uint32_t>(log.number)));
+}
+inline Role role_of(const SenderLog& /*log*/) {
+  return Role::senders;
+}
+inline Role role_of(const ReceiverLog& /*log*/) {
+  return Role::receivers;
 }
 
 /// Heads, feet, and each line against its stamps and the sender's log.

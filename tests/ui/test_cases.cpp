@@ -4,7 +4,6 @@
 #include <QAbstractButton>
 #include <QClipboard>
 #include <QComboBox>
-#include <QDesktopServices>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -20,10 +19,10 @@
 #include <QTest>
 #include <QTextBrowser>
 #include <QTimer>
-#include <QUrl>
+#include <functional>
 #include <nlohmann/json.hpp>
 
-#include "tests/ui/support/bench_window.h"
+#include "tests/ui/support/cases_page_test.h"
 #include "ui/card/case_figure_card.h"
 #include "ui/card/report_view.h"
 #include "ui/chart/figure_view.h"
@@ -34,40 +33,12 @@
 using n2nq::ui::CasesDesk;
 using n2nq::ui_test::BenchWindow;
 
-class TestCases : public QObject {
+class TestCases : public n2nq::ui_test::CasesPageTest {
   Q_OBJECT
 
-  std::unique_ptr<BenchWindow> bench;
-  static constexpr int own = 7;  // the row behind the seven
-  int answers = 0;               // to questions about builds
-  QStringList opened;            // files that an editor was asked for
+  int answers = 0;  // to questions about builds
 
-  CasesDesk& desk() { return bench->window().cases_page()->desk(); }
-  const CasesDesk::Row& row() { return desk().rows()[own]; }
-  QTableView* table() { return bench->find<QTableView>(QStringLiteral("cases_table")); }
   QTableWidget* values() { return bench->find<QTableWidget>(QStringLiteral("case_table")); }
-  QString cell(int at, int column) { return table()->model()->index(at, column).data().toString(); }
-  QAbstractButton* button(const char* name) { return bench->find<QAbstractButton>(QString::fromLatin1(name)); }
-  bool settled() {
-    return BenchWindow::wait_for([this] { return desk().is_loaded() && !bench->window().cases_page()->is_busy(); });
-  }
-  bool wait_off() {
-    return BenchWindow::wait_for([this] { return !desk().is_on(); });
-  }
-  void write_case() {
-    QDir().mkpath(bench->folder() + QStringLiteral("/cases"));
-    QFile file(bench->folder() + QStringLiteral("/cases/sweep.yaml"));
-    QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write(R"(format: 1
-title: Small sweep
-settings: { senders: { messages: 20, delay_ms: 10 } }
-axes:
-  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2, 3] }
-repeats: 2
-figures:
-  - { id: latency, title: Latency by services, x: services, y: latency_us.mean_lowest_95, known: [{ text: "p. 1: it rises" }] }
-)");
-  }
   static void begin_with(const char* key, const nlohmann::json& value, const QString& folder) {
     const QString path = folder + QStringLiteral("/case.json");
     auto state = nlohmann::json::parse(n2nq::ui_test::file_text(path).toStdString());
@@ -76,10 +47,10 @@ figures:
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(QByteArray::fromStdString(state.dump()));
   }
-  /// Clicks that button once the question is there; gives what `answers` is then.
-  int answer_about_build(const QString& text) {
+  /// Clicks that button once the question is there, behind `before`; gives what `answers` is then.
+  int answer_about_build(const QString& text, const std::function<void()>& before = {}) {
     auto* timer = new QTimer(this);
-    connect(timer, &QTimer::timeout, this, [this, timer, text] {
+    connect(timer, &QTimer::timeout, this, [this, timer, text, before] {
       auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
       if (box == nullptr || box->objectName() != QStringLiteral("build_question")) return;
       for (QAbstractButton* each : box->buttons()) {
@@ -87,6 +58,7 @@ figures:
         timer->stop();
         timer->deleteLater();
         ++answers;
+        if (before) before();
         QTest::mouseClick(each, Qt::LeftButton);
       }
     });
@@ -100,12 +72,6 @@ figures:
     option.features = QStyleOptionViewItem::HasCheckIndicator | QStyleOptionViewItem::HasDisplay;
     const QRect box = table()->style()->subElementRect(QStyle::SE_ItemViewItemCheckIndicator, &option, table());
     QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, box.center());
-  }
-  void show_cases() {
-    bench->window().show_page(QStringLiteral("Test cases"));
-    QVERIFY(settled());
-    table()->setCurrentIndex(table()->model()->index(own, 1));
-    QVERIFY(settled());
   }
 
   QTableView* results() { return bench->find<QTableView>(QStringLiteral("results_table")); }
@@ -131,19 +97,7 @@ figures:
     }
   }
 
- public slots:
-  /// In place of the desktop's editor.
-  void open_file(const QUrl& file) { opened += file.toLocalFile(); }
-
  private slots:
-  void initTestCase() {
-    bench = std::make_unique<BenchWindow>();
-    bench->window().resize(1280, 720);
-    write_case();
-    show_cases();
-  }
-  void cleanupTestCase() { bench.reset(); }
-
   void the_seven_and_ones_own_are_listed() {
     QCOMPARE(table()->model()->rowCount(), 8);
     QCOMPARE(cell(2, 1), QStringLiteral("Delay"));
@@ -163,36 +117,6 @@ figures:
     QTest::keyClick(table(), Qt::Key_Space);
     QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
     QVERIFY(button("button_cases_run")->isEnabled());
-  }
-
-  void a_copy_is_made_edited_and_listed() {
-    QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "open_file");
-    const QString copy = bench->folder() + QStringLiteral("/cases/delay.yaml");
-    table()->setCurrentIndex(table()->model()->index(2, 1));
-    QVERIFY(bench->click(QStringLiteral("button_case_new")));
-    QVERIFY(settled());
-    QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
-    QCOMPARE(opened, QStringList(copy));
-    QVERIFY2(bench->messages().contains(QStringLiteral("Copied to ") + copy), qPrintable(bench->messages()));
-    // It is the one that is chosen now, and as good as the one it was made from.
-    QCOMPARE(table()->model()->rowCount(), 9);
-    QCOMPARE(table()->currentIndex().row(), own);
-    QCOMPARE(cell(own, 1), QStringLiteral("Delay"));
-    QCOMPARE(cell(own, 2), cell(2, 2));
-    // What is written into it shows when one comes back.
-    QByteArray text = n2nq::ui_test::file_text(copy).replace("title: Delay", "title: My delay");
-    QFile file(copy);
-    QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
-    file.write(text);
-    file.close();
-    bench->window().show_page(QStringLiteral("Bench"));
-    bench->window().show_page(QStringLiteral("Test cases"));
-    QVERIFY(settled());
-    QCOMPARE(cell(own, 1), QStringLiteral("My delay"));
-    QVERIFY(QFile::remove(copy));
-    bench->window().show_page(QStringLiteral("Bench"));
-    show_cases();
-    QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
   }
 
   void nothing_of_the_list_is_cut() {
@@ -240,121 +164,6 @@ figures:
     show_cases();
   }
 
-  void machines_of_external_sets_stay_as_they_were_chosen() {
-    const char* const boxes[] = {"case_host_broker", "case_host_senders", "case_host_receivers"};
-    const auto box = [&](int which) { return bench->find<QComboBox>(QString::fromLatin1(boxes[which])); };
-    const auto choose = [&](int which, int at) {
-      box(which)->setCurrentIndex(at);
-      emit box(which)->activated(at);
-    };
-    for (const char* name : {"h1", "h2", "h3"}) {
-      n2nq::app::Host host;
-      host.name = name;
-      host.address = "127.0.0.1";
-      QCOMPARE(bench->hosts().put(host), QString());
-    }
-    for (int i = 0; i < 3; ++i) choose(i, i + 1);
-    QVERIFY(settled());
-    const n2nq::app::CaseHosts chosen{"h1", "h2", "h3"};
-    const auto says_what_is_chosen = [&] {
-      bool same = desk().choice().hosts == chosen;
-      for (int i = 0; i < 3; ++i) same = same && box(i)->isVisible() && box(i)->currentData().toString() == QStringLiteral("h%1").arg(i + 1);
-      return same;
-    };
-    QVERIFY(says_what_is_chosen());
-    QCOMPARE(bench->hosts().remove(QStringLiteral("h3")), QString());
-    QVERIFY(says_what_is_chosen());
-    QCOMPARE(box(2)->currentText(), QStringLiteral("receivers: h3 (unknown)"));
-    button("button_cases_run_all")->click();
-    QVERIFY2(bench->messages().contains(QStringLiteral("External sets are to run on h3, but there is no such machine")),
-             qPrintable(bench->messages()));
-    QVERIFY(!desk().is_on());
-    for (int row = 0; row < static_cast<int>(desk().rows().size()); ++row) desk().set_ticked(row, row == own);
-    // Half way through an edit of the file.
-    const QByteArray good = n2nq::ui_test::file_text(bench->hosts().path());
-    const auto write = [&](const QByteArray& text) {
-      QFile file(bench->hosts().path());
-      QVERIFY(file.open(QIODevice::WriteOnly) && file.write(text) == text.size());
-    };
-    write("hosts: [");
-    bench->hosts().look_again();
-    QVERIFY(!bench->hosts().problems().isEmpty());
-    QVERIFY(says_what_is_chosen());
-    write(good);
-    bench->hosts().look_again();
-    QVERIFY(says_what_is_chosen());
-    QCOMPARE(box(0)->currentText(), QStringLiteral("N2NQ: h1"));
-    for (int i = 0; i < 3; ++i) choose(i, 0);
-    for (const char* name : {"h1", "h2"}) QCOMPARE(bench->hosts().remove(QString::fromLatin1(name)), QString());
-    QVERIFY(!desk().choice().hosts && !box(0)->isVisible());
-    QVERIFY(settled());
-  }
-
-  void an_own_case_runs_as_it_was_written_last() {
-    const QString folder_of_cases = bench->folder() + QStringLiteral("/cases/");
-    const QString path = folder_of_cases + QStringLiteral("edited.yaml");
-    const auto write = [&](const QByteArray& text) {
-      QFile file(path);
-      return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
-    };
-    QByteArray text = n2nq::ui_test::file_text(folder_of_cases + QStringLiteral("sweep.yaml")).replace("Small sweep", "First");
-    QVERIFY(write(text));
-    bench->window().show_page(QStringLiteral("Bench"));
-    show_cases();
-    QCOMPARE(cell(own, 1), QStringLiteral("First"));
-    // Who comes back from an editor sees it, without a click.
-    text.replace("First", "Second");
-    QVERIFY(write(text));
-    QWidget editor;
-    editor.show();
-    for (QWidget* window : {&editor, static_cast<QWidget*>(&bench->window())}) {
-      window->activateWindow();
-      QVERIFY(QTest::qWaitForWindowActive(window, n2nq::ui_test::deadline_ms));
-    }
-    QVERIFY(BenchWindow::wait_for([this] { return cell(own, 1) == QStringLiteral("Second"); }));
-    QVERIFY(settled());
-    // And what an editor beside it has written is what begins.
-    desk().set_ticked(own, true);
-    desk().set_ticked(own + 1, false);
-    text.replace("Second", "Third").replace("repeats: 2", "repeats: 50");
-    QVERIFY(write(text));
-    QVERIFY(bench->click(QStringLiteral("button_cases_run")));
-    QVERIFY(BenchWindow::wait_for([this] { return row().runner != nullptr; }));
-    const QString folder = row().folder;
-    QCOMPARE(n2nq::ui_test::file_text(folder + QStringLiteral("/case.yaml")), text);
-    QCOMPARE(cell(own, 1), QStringLiteral("Third"));
-    // A copy that is made meanwhile is listed as soon as nothing runs.
-    QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "open_file");
-    QVERIFY(bench->click(QStringLiteral("button_case_new")));
-    QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
-    QCOMPARE(opened.last(), folder_of_cases + QStringLiteral("edited-2.yaml"));
-    QCOMPARE(table()->model()->rowCount(), own + 2);
-    QVERIFY(bench->click(QStringLiteral("button_cases_stop")));
-    QVERIFY(wait_off());
-    QVERIFY(BenchWindow::wait_for([this] { return table()->model()->rowCount() == own + 3; }));
-    QVERIFY(settled());
-    // With a mistake in it nothing begins.
-    const auto edited = [this] {
-      const auto& rows = desk().rows();
-      return static_cast<int>(
-          std::find_if(rows.begin(), rows.end(), [](const CasesDesk::Row& row) { return row.file.name == "edited"; }) - rows.begin());
-    };
-    QVERIFY(desk().rows()[static_cast<std::size_t>(edited())].ticked);
-    QVERIFY(write(text.replace("repeats: 50", "repeats: often")));
-    QVERIFY(bench->click(QStringLiteral("button_cases_run")));
-    QVERIFY(wait_off());
-    QVERIFY2(bench->messages().contains(QStringLiteral("edited.yaml")), qPrintable(bench->messages()));
-    QVERIFY(BenchWindow::wait_for(
-        [&] { return desk().rows()[static_cast<std::size_t>(edited())].state == CasesDesk::State::unreadable; }));
-    QVERIFY(QFile::remove(path) && QFile::remove(opened.last()));
-    bench->window().show_page(QStringLiteral("Bench"));
-    show_cases();
-    QVERIFY(QDir(folder).removeRecursively());
-    QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
-    desk().set_ticked(own, true);
-    QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
-  }
-
   void runs_until_it_is_paused() {
     QVERIFY(bench->click(QStringLiteral("button_cases_run")));
     QVERIFY(BenchWindow::wait_for([this] { return row().runs_done >= 1; }));
@@ -389,6 +198,23 @@ figures:
     QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
     QVERIFY(BenchWindow::wait_for([&] { return answers == answered && !desk().is_on() && !desk().is_busy(); }));
     QCOMPARE(QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), done);
+    // Where it cannot be noted that there is another one, that is told, and the case waits for nothing.
+    const QString state = folder + QStringLiteral("/case.json"), aside = folder + QStringLiteral("/aside.json");
+    answered = answer_about_build(QStringLiteral("Go on all the same"),
+                                  [&] { QVERIFY(QFile::rename(state, aside) && QDir().mkdir(state)); });
+    auto left = CasesDesk::State::queued;
+    const auto watched = connect(&desk(), &CasesDesk::on_changed, this, [&] {
+      if (!desk().is_on() && left == CasesDesk::State::queued) left = row().state;  // before the list is read anew
+    });
+    QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
+    QVERIFY(BenchWindow::wait_for([&] { return answers == answered && !desk().is_on() && !desk().is_busy(); }));
+    disconnect(watched);
+    QCOMPARE(left, CasesDesk::State::stopped);
+    QVERIFY2(bench->messages().contains(QStringLiteral("Cannot write ") + state), qPrintable(bench->messages()));
+    QVERIFY(QDir().rmdir(state) && QFile::rename(aside, state));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QVERIFY(BenchWindow::wait_for([this, done] { return row().runner && row().runs_done == done; }));
     answered = answer_about_build(QStringLiteral("Go on all the same"));
     QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
     QVERIFY(BenchWindow::wait_for([&] { return answers == answered; }));

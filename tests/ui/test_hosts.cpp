@@ -3,8 +3,6 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QComboBox>
-#include <QDir>
-#include <QFile>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
@@ -15,131 +13,17 @@
 #include <QTableView>
 #include <QTest>
 #include <QTextBrowser>
-#include <QTimer>
 
-#include "tests/ui/support/bench_window.h"
-#include "tests/ui/support/canned_checker.h"
-#include "ui/dialog/host_dialog.h"
+#include "tests/ui/support/hosts_page_test.h"
 #include "ui/dialog/import_dialog.h"
 
 using namespace n2nq;
 using namespace n2nq::ui_test;
 
-namespace {
-
-/// What is done in a dialog, once it is open.
-void in_dialog(const std::function<void(QWidget& dialog)>& act) {
-  QTimer::singleShot(0, [act] {
-    QWidget* dialog = QApplication::activeModalWidget();
-    QVERIFY2(dialog != nullptr, "no dialog opened");
-    act(*dialog);
-    if (QApplication::activeModalWidget() == dialog) dialog->close();
-  });
-}
-
-void type_into(QWidget& dialog, const char* name, const QString& text) {
-  auto* field = dialog.findChild<QLineEdit*>(QString::fromLatin1(name));
-  QVERIFY2(field != nullptr, name);
-  field->setFocus();
-  field->selectAll();
-  QTest::keyClicks(field, text);
-}
-
-app::Host named(const char* name) {
-  app::Host host;
-  host.name = name;
-  return host;
-}
-
-}  // namespace
-
-class TestHosts : public QObject {
+class TestHosts : public HostsPageTest {
   Q_OBJECT
 
  private slots:
-  void init() {
-    bench = std::make_unique<BenchWindow>();
-    bench->window().show_page(QStringLiteral("Hosts"));
-    bench->window().activateWindow();  // shortcuts are an active window's
-    QVERIFY(QTest::qWaitForWindowActive(&bench->window()));
-  }
-  void cleanup() { bench.reset(); }
-
-  void a_machine_is_added_edited_removed_and_brought_back() {
-    QVERIFY(bench->find<QLabel>("hosts_invitation")->isVisible());
-    in_dialog([](QWidget& dialog) {
-      type_into(dialog, "host_name", "local");
-      QTest::keyClick(&dialog, Qt::Key_Return);
-      auto* problem = dialog.findChild<QLabel*>("host_name_problem");
-      QCOMPARE(problem->text(), QStringLiteral("✕ must not be local: that is this machine"));
-      QVERIFY(dialog.isVisible());
-      type_into(dialog, "host_name", "lab-1");
-      QCOMPARE(problem->text(), QString());
-      type_into(dialog, "host_port", "2222");
-      QTest::keyClick(&dialog, Qt::Key_Return);
-    });
-    QVERIFY(bench->click("button_host_add"));
-    QCOMPARE(bench->hosts().hosts().hosts.size(), 1u);
-    QCOMPARE(bench->hosts().hosts().find("lab-1")->port, 2222);
-    QVERIFY(!bench->find<QLabel>("hosts_invitation")->isVisible());
-
-    QVERIFY(bench->click("button_host_check"));
-    bench->checker().find(false);
-    in_dialog([](QWidget& dialog) { QTest::keyClick(&dialog, Qt::Key_Return); });
-    QTest::keyClick(table(), Qt::Key_Return);
-    QVERIFY2(bench->checker().hosts().count("lab-1") == 1, "nothing was changed");
-    in_dialog([](QWidget& dialog) {
-      type_into(dialog, "host_data_address", "10.0.0.7");
-      QTest::mouseClick(dialog.findChild<QAbstractButton*>("host_keep_files"), Qt::LeftButton);
-      QTest::keyClick(&dialog, Qt::Key_Return);
-    });
-    QTest::keyClick(table(), Qt::Key_Return);
-    QVERIFY2(bench->checker().hosts().count("lab-1") == 0, "it was found with other settings");
-    QCOMPARE(bench->hosts().hosts().find("lab-1")->data_address, std::string("10.0.0.7"));
-    QVERIFY(file_text(bench->hosts().path()).contains("keep_files: \"yes\""));
-    in_dialog([](QWidget& dialog) {
-      QVERIFY(dialog.findChild<QAbstractButton*>("host_keep_files")->isChecked());
-      QTest::mouseClick(dialog.findChild<QAbstractButton*>("host_keep_files"), Qt::LeftButton);
-      QTest::keyClick(&dialog, Qt::Key_Return);
-    });
-    QTest::keyClick(table(), Qt::Key_Return);
-    QVERIFY(!bench->hosts().hosts().find("lab-1")->keep_files);
-
-    QTest::keyClick(table(), Qt::Key_Delete);
-    QVERIFY(bench->hosts().hosts().hosts.empty());
-    QVERIFY(bench->click("button_host_undo"));
-    QCOMPARE(bench->hosts().hosts().find("lab-1")->data_address, std::string("10.0.0.7"));
-    QVERIFY(!bench->find<QAbstractButton>("button_host_undo")->isEnabled());
-  }
-
-  void an_edit_leaves_what_an_editor_has_changed_in_that_machine_meanwhile() {
-    bench->hosts().put(named("lab-1"));
-    table()->selectRow(1);
-    in_dialog([this](QWidget& dialog) {
-      QVERIFY(write_by_hand("format: 1\nhosts:\n  - {name: lab-1, data_address: 10.0.0.7, keep_files: yes}\n"));
-      type_into(dialog, "host_port", "2222");
-      QTest::keyClick(&dialog, Qt::Key_Return);
-    });
-    QTest::keyClick(table(), Qt::Key_Return);
-    const app::Host* host = bench->hosts().hosts().find("lab-1");
-    QVERIFY(host != nullptr);
-    QCOMPARE(host->port, 2222);
-    QCOMPARE(host->data_address, std::string("10.0.0.7"));
-    QVERIFY(host->keep_files);
-
-    in_dialog([this](QWidget& dialog) {
-      QVERIFY(write_by_hand("format: 1\nhosts:\n  - name: lab-2\n"));
-      type_into(dialog, "host_port", "2223");
-      QTest::keyClick(&dialog, Qt::Key_Return);
-      QVERIFY(dialog.isVisible());
-      const QString refused = dialog.findChild<QLabel*>("host_refused")->text();
-      QVERIFY2(refused.contains(QStringLiteral("lab-1 is no machine of the list any more")), qPrintable(refused));
-    });
-    QTest::keyClick(table(), Qt::Key_Return);
-    QVERIFY(bench->hosts().hosts().find("lab-1") == nullptr);
-    QCOMPARE(bench->hosts().hosts().find("lab-2")->port, 0);
-  }
-
   void a_delete_key_that_is_held_down_removes_one_machine() {
     for (const char* name : {"lab-1", "lab-2", "lab-3"}) bench->hosts().put(named(name));
     table()->selectRow(1);
@@ -148,26 +32,6 @@ class TestHosts : public QObject {
     QApplication::sendEvent(table(), &held);
     QCOMPARE(bench->hosts().hosts().hosts.size(), 2u);
     QVERIFY(bench->hosts().hosts().find("lab-1") == nullptr);
-  }
-
-  void reasons_of_several_lines_and_the_box_are_whole() {
-    in_dialog([](QWidget& dialog) {
-      type_into(dialog, "host_name", "not a name");
-      type_into(dialog, "host_address", "user@lab-1:22");
-      type_into(dialog, "host_port", "much");
-      type_into(dialog, "host_data_address", "lab-1");
-      type_into(dialog, "host_folder", "../" + QString(150, QLatin1Char('x')));
-      QTest::keyClick(&dialog, Qt::Key_Return);
-      QVERIFY(dialog.isVisible());
-      for (const QLabel* label : dialog.findChildren<QLabel*>()) {
-        if (label->text().isEmpty()) continue;
-        QVERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(label->text()));
-        QVERIFY2(dialog.rect().contains(label->geometry()), qPrintable(label->text()));
-      }
-      const auto* box = dialog.findChild<QAbstractButton*>("host_keep_files");
-      QVERIFY(box->width() >= box->sizeHint().width());
-    });
-    QVERIFY(bench->click("button_host_add"));
   }
 
   void everything_is_reached_by_keyboard() {
@@ -216,50 +80,6 @@ class TestHosts : public QObject {
     QVERIFY(bench->click("button_host_import"));
   }
 
-  void a_data_address_that_was_typed_counts_for_a_check_by_key() {
-    bench->hosts().put(named("lab-1"));
-    auto* field = bench->find<QLineEdit>("local_data_address");
-    field->setFocus();
-    QTest::keyClicks(field, "192.0.2.7");
-    QTest::keyClick(field, Qt::Key_R, Qt::ControlModifier);
-    QCOMPARE(bench->hosts().hosts().local_data_address, std::string("192.0.2.7"));
-  }
-
-  void a_data_address_that_is_not_right_yet_stays_until_it_is() {
-    bench->hosts().put(named("lab-1"));
-    auto* field = bench->find<QLineEdit>("local_data_address");
-    field->setFocus();
-    QTest::keyClicks(field, "10.0.0.");
-    field->clearFocus();
-    const auto is_kept = [&] { return field->text() == QStringLiteral("10.0.0.") && field->property("refused").toBool(); };
-    QVERIFY(is_kept());
-    table()->selectRow(0);
-    table()->selectRow(1);
-    QVERIFY2(is_kept(), "after a click on another machine");
-    bench->checker().check(bench->hosts().hosts(), 0);
-    bench->checker().find(false);
-    QVERIFY2(is_kept(), "after a check");
-    const auto told = [this] { return bench->find<QLabel>("hosts_problem")->text(); };
-    const QString why = told();
-    QVERIFY2(why.contains(QStringLiteral("10.0.0.")), qPrintable(why));
-    QVERIFY(bench->click("button_host_remove") && bench->click("button_host_undo"));
-    QCOMPARE(told(), why);
-    const QByteArray text = file_text(bench->hosts().path());
-    QVERIFY(write_by_hand(text + "  - {name: lab-2, prot: 2}\n"));
-    bench->hosts().look_again();
-    QVERIFY(!field->isEnabled());
-    QVERIFY(write_by_hand(text));
-    bench->hosts().look_again();
-    QVERIFY(field->isEnabled());
-    table()->selectRow(0);
-    QVERIFY2(is_kept(), "after the file was mended");
-    QCOMPARE(told(), why);
-    QVERIFY(bench->type("local_data_address", "10.0.0.5"));
-    QTest::keyClick(field, Qt::Key_Return);
-    QCOMPARE(bench->hosts().hosts().local_data_address, std::string("10.0.0.5"));
-    QVERIFY(!field->property("refused").toBool());
-  }
-
   void every_red_cell_says_what_to_do() {
     for (const char* name : {"lab-1", "lab-2"}) bench->hosts().put(named(name));
     bench->form().set("broker.port", "4711");
@@ -285,40 +105,6 @@ class TestHosts : public QObject {
     QCOMPARE(red, 4);
   }
 
-  void what_an_editor_writes_is_not_undone_by_a_field_that_was_only_looked_at() {
-    bench->hosts().put(named("lab-1"));
-    auto* field = bench->find<QLineEdit>("local_data_address");
-    QVERIFY(bench->type("local_data_address", "10.0.0.1"));
-    field->clearFocus();
-    QCOMPARE(bench->hosts().hosts().local_data_address, "10.0.0.1");
-    const QString path = bench->hosts().path();
-    const QByteArray text = file_text(path);
-    field->setFocus();
-    QVERIFY(write_by_hand(QByteArray(text).replace("10.0.0.1", "10.0.0.2")));
-    field->clearFocus();
-    QVERIFY(file_text(path).contains("10.0.0.2"));
-    // It is seen as soon as somebody comes back.
-    come_back();
-    QCOMPARE(field->text(), QStringLiteral("10.0.0.2"));
-    QVERIFY(write_by_hand(QByteArray(text).replace("lab-1", "lab-5")));
-    QVERIFY(bench->click("button_host_check"));
-    QVERIFY2(bench->hosts().hosts().find("lab-5") != nullptr, "a check is of what the file says now");
-    bench->checker().cancel();
-    // Broken, looked at, and mended: it is read again by itself, and nothing is written.
-    QVERIFY(write_by_hand(text + "  - {name: lab-2, prot: 2}\n"));
-    come_back();
-    QVERIFY(bench->find<QLabel>("hosts_problem")->text().contains(QStringLiteral("prot")));
-    QVERIFY(!bench->find<QAbstractButton>("button_host_add")->isEnabled() && !field->isEnabled());
-    const QByteArray mended = QByteArray(text).replace("10.0.0.1", "10.0.0.3");
-    QVERIFY(write_by_hand(mended));
-    QTRY_COMPARE(field->text(), QStringLiteral("10.0.0.3"));
-    QCOMPARE(bench->find<QLabel>("hosts_problem")->text(), QString());
-    QVERIFY(bench->find<QAbstractButton>("button_host_add")->isEnabled());
-    field->setFocus();
-    field->clearFocus();
-    QCOMPARE(file_text(path), mended);
-  }
-
   void what_is_written_by_hand_is_taken_when_somebody_comes_back_checks_or_starts() {
     const auto machines = [](std::initializer_list<const char*> names) {
       QByteArray text = "format: 1\nlocal_data_address: 10.0.0.1\nhosts:\n";
@@ -326,7 +112,7 @@ class TestHosts : public QObject {
       return text;
     };
     QVERIFY(write_by_hand(machines({"lab-1", "lab-2"})));
-    come_back();
+    QVERIFY(bench->come_back());
     QCOMPARE(table()->model()->rowCount(), 3);
     QCOMPARE(bench->find<QComboBox>("field_broker_host")->count(), 3);
     table()->selectRow(2);
@@ -336,7 +122,7 @@ class TestHosts : public QObject {
     // What is typed stays, and so does what is selected; what was found out of others is forgotten with them.
     QVERIFY(bench->type("local_data_address", "10.0.0.9"));
     QVERIFY(write_by_hand(machines({"lab-0", "lab-2"})));
-    come_back();
+    QVERIFY(bench->come_back());
     QCOMPARE(bench->find<QLineEdit>("local_data_address")->text(), QStringLiteral("10.0.0.9"));
     QCOMPARE(table()->currentIndex().row(), 2);
     QCOMPARE(bench->checker().hosts().count("lab-1"), 0u);
@@ -482,29 +268,6 @@ class TestHosts : public QObject {
     QVERIFY(start->isEnabled());
   }
 
-  void the_own_address_is_checked_before_it_is_kept() {
-    QVERIFY(bench->type("local_data_address", "bench.example.org"));
-    QTest::keyClick(bench->find<QLineEdit>("local_data_address"), Qt::Key_Return);
-    QVERIFY(bench->find<QLabel>("hosts_problem")->text().contains("must be a numeric address"));
-    QVERIFY(bench->hosts().hosts().local_data_address.empty());
-    QVERIFY(bench->type("local_data_address", "10.0.0.2"));
-    QTest::keyClick(bench->find<QLineEdit>("local_data_address"), Qt::Key_Return);
-    QCOMPARE(bench->hosts().hosts().local_data_address, std::string("10.0.0.2"));
-    QCOMPARE(bench->find<QLabel>("hosts_problem")->text(), QString());
-  }
-
-  void why_ways_to_this_machine_are_unknown_can_be_read_below_them_until_its_address_is_given() {
-    bench->hosts().put(named("lab-1"));
-    bench->window().resize(1280, 720);
-    QCoreApplication::processEvents();
-    const auto* hint = bench->find<QLabel>("paths_hint");
-    QVERIFY(hint->isVisible() && hint->visibleRegion().boundingRect().size() == hint->size());
-    QVERIFY(hint->text().contains(QStringLiteral("data address")));
-    QVERIFY(bench->type("local_data_address", "10.0.0.2"));
-    QTest::keyClick(bench->find<QLineEdit>("local_data_address"), Qt::Key_Return);
-    QVERIFY(!hint->isVisible());
-  }
-
   void names_of_machines_are_whole_in_the_smallest_window() {
     for (const char* name : {"n2nq-vm", "senders-vm", "receivers-vm"}) bench->hosts().put(named(name));
     bench->window().show_page(QStringLiteral("Bench"));
@@ -561,10 +324,7 @@ class TestHosts : public QObject {
   }
 
   void a_file_that_cannot_be_read_is_no_invitation() {
-    QFile file(bench->hosts().path());
-    QVERIFY(QDir().mkpath(QFileInfo(file).path()) && file.open(QIODevice::WriteOnly));
-    file.write("format: 1\nhosts:\n  - name: lab 1\n");
-    file.close();
+    QVERIFY(write_by_hand("format: 1\nhosts:\n  - name: lab 1\n"));
     bench->hosts().reload();
     const auto* invitation = bench->find<QLabel>("hosts_invitation");
     QVERIFY(invitation->isVisible());
@@ -667,23 +427,6 @@ class TestHosts : public QObject {
     QVERIFY(bench->messages().contains("senders.host is lab-9"));
     QCOMPARE(words(), before);
   }
-
- private:
-  bool write_by_hand(const QByteArray& text) {
-    QFile file(bench->hosts().path());
-    return QDir().mkpath(QFileInfo(file).path()) && file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
-  }
-  /// From an editor, into the bench's window.
-  void come_back() {
-    QWidget editor;
-    editor.show();
-    editor.activateWindow();
-    QVERIFY(QTest::qWaitForWindowActive(&editor));
-    bench->window().activateWindow();
-    QVERIFY(QTest::qWaitForWindowActive(&bench->window()));
-  }
-  QTableView* table() { return bench->find<QTableView>("hosts_table"); }
-  std::unique_ptr<BenchWindow> bench;
 };
 
 QTEST_MAIN(TestHosts)

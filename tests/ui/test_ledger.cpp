@@ -137,6 +137,9 @@ void TestLedger::a_count_that_taints_has_a_sign_beside_its_colour() {
     }
     return -1;
   };
+  QCOMPARE(ui::taint_sign(ui::Taint::none), QString());
+  QCOMPARE(ui::taint_sign(ui::Taint::degrades), QStringLiteral("▲ "));
+  QCOMPARE(ui::taint_sign(ui::Taint::breaks), QStringLiteral("✕ "));
   const int without = right_end();
   for (const auto taint : {ui::Taint::degrades, ui::Taint::breaks}) {
     tile.set_taint(taint);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of results, clicked through over real runs: list, filter, note, open, a spike's slowest messages, compare, export, delete, undo.
+#include <QAbstractButton>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
@@ -208,6 +211,34 @@ class TestResults : public QObject {
     QVERIFY(bench->click(QStringLiteral("button_results_back")));
   }
 
+  void an_export_goes_on_and_says_so_wherever_one_looks() {
+    const auto* in_list = bench->find<QLabel>(QStringLiteral("results_doing"));
+    const auto* in_report = bench->find<QLabel>(QStringLiteral("result_busy"));
+    const auto* export_of_list = bench->find<QAbstractButton>(QStringLiteral("button_result_export"));
+    const auto* export_of_report = bench->find<QAbstractButton>(QStringLiteral("button_report_export"));
+    table()->selectRow(1);
+    QVERIFY(export_of_list->isEnabled());
+    QVERIFY(bench->click(QStringLiteral("button_result_open")));
+    QCOMPARE(in_list->text(), QStringLiteral("reading …"));
+    QVERIFY(settled());
+    QCOMPARE(in_list->text(), QString());
+    // That it is done is heard of with a later turn of this thread's events: until then it goes on, however quick the disk is.
+    QVERIFY(bench->click(QStringLiteral("button_report_export")));
+    QCOMPARE(in_report->text(), QStringLiteral("exporting …"));
+    QVERIFY(bench->click(QStringLiteral("button_results_back")));
+    QVERIFY(in_list->isVisible());
+    QCOMPARE(in_list->text(), QStringLiteral("exporting …"));
+    QCOMPARE(page().cursor().shape(), Qt::BusyCursor);
+    QVERIFY(!export_of_list->isEnabled() && !export_of_report->isEnabled());
+    QVERIFY(bench->click(QStringLiteral("button_result_open")));
+    QCOMPARE(in_list->text(), QStringLiteral("reading … · exporting …"));
+    QVERIFY(settled());
+    QVERIFY(in_list->text().isEmpty() && in_report->text().isEmpty());
+    QCOMPARE(page().cursor().shape(), Qt::ArrowCursor);
+    QVERIFY(bench->click(QStringLiteral("button_results_back")));
+    QVERIFY(export_of_list->isEnabled() && export_of_report->isEnabled());
+  }
+
   void latencies_between_two_clocks_say_so_and_a_long_reason_keeps_the_windows_width() {
     const QString runs = bench->folder() + QStringLiteral("/runs/");
     const QString of = QDir(runs).entryList({QStringLiteral("*broadcaster*")}, QDir::Dirs).first();
@@ -301,6 +332,106 @@ class TestResults : public QObject {
     QVERIFY(bench->click(QStringLiteral("button_result_undo")));
     QVERIFY(settled());
     QCOMPARE(rows(), 2);
+  }
+
+  void deleting_goes_on_beside_the_window_and_says_how_far_it_is() {
+    const auto* doing = bench->find<QLabel>(QStringLiteral("results_doing"));
+    const auto enabled = [this](const char* button) { return bench->find<QAbstractButton>(QLatin1String(button))->isEnabled(); };
+    table()->selectAll();
+    QVERIFY(bench->click(QStringLiteral("button_result_delete")));
+    // That it is done is heard of with a later turn of this thread's events, however quick the disk is.
+    QCOMPARE(doing->text(), QStringLiteral("deleting 0 of 2 …"));
+    QVERIFY(page().is_busy() && !enabled("button_result_delete") && !enabled("button_result_undo"));
+    QVERIFY(table()->isEnabled() && enabled("button_result_compare"));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 0);
+    QCOMPARE(doing->text(), QString());
+    QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    QCOMPARE(doing->text(), QStringLiteral("bringing back 0 of 2 …"));
+    QVERIFY(page().is_busy() && !enabled("button_result_undo"));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 2);
+    QCOMPARE(doing->text(), QString());
+  }
+
+  void what_is_being_brought_back_when_the_window_is_closed_is_back() {
+    table()->selectAll();
+    QVERIFY(bench->click(QStringLiteral("button_result_delete")));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 0);
+    QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    QVERIFY(show_list());
+    QCOMPARE(rows(), 2);
+  }
+
+  void what_could_not_be_deleted_is_told_with_the_first_reason() {
+    const QString runs = bench->folder() + QStringLiteral("/runs/");
+    const QStringList names = QDir(runs).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+    QCOMPARE(names.size(), 2);
+    for (const QString& name : names) QVERIFY(QDir().mkpath(runs + QStringLiteral(".deleted/") + name));  // in the way
+    const auto back = qScopeGuard([&] { QDir(runs + QStringLiteral(".deleted")).removeRecursively(); });
+    table()->selectAll();
+    QVERIFY(bench->click(QStringLiteral("button_result_delete")));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 2);
+    QVERIFY2(bench->messages().contains(QStringLiteral("2 of 2 results could not be deleted; the first: Cannot move ")),
+             qPrintable(bench->messages()));
+    QVERIFY(!bench->find<QAbstractButton>(QStringLiteral("button_result_undo"))->isEnabled());
+    QVERIFY(bench->find<QAbstractButton>(QStringLiteral("button_result_delete"))->isEnabled());
+  }
+
+  void what_could_not_be_brought_back_is_offered_again_behind_the_others() {
+    const QString runs = bench->folder() + QStringLiteral("/runs/");
+    const QAbstractButton* undo = bench->find<QAbstractButton>(QStringLiteral("button_result_undo"));
+    const auto remove_first = [&] {
+      table()->selectRow(0);
+      const QString name = QFileInfo(table()->model()->index(0, 1).data(Qt::ToolTipRole).toString()).fileName();
+      return bench->click(QStringLiteral("button_result_delete")) && settled() ? name : QString();
+    };
+    const QString before = remove_first(), last = remove_first();
+    QCOMPARE(rows(), 0);
+    QVERIFY(QDir().mkdir(runs + last));  // in the way
+    QVERIFY2(undo->toolTip().contains(last), qPrintable(undo->toolTip()));
+    QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 0);
+    QVERIFY2(bench->messages().contains(QStringLiteral("is there again: what was deleted stays in")), qPrintable(bench->messages()));
+    QVERIFY2(undo->toolTip().contains(before), qPrintable(undo->toolTip()));
+    QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 1);
+    QVERIFY2(undo->isEnabled() && undo->toolTip().contains(last), qPrintable(undo->toolTip()));
+    QVERIFY(QDir().rmdir(runs + last));
+    QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 2);
+    QVERIFY(!undo->isEnabled());
+    // What somebody else has taken away is not offered for ever.
+    QVERIFY(!remove_first().isEmpty());
+    QVERIFY(QDir().rename(runs + QStringLiteral(".deleted"), runs + QStringLiteral("../aside")));
+    QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    QVERIFY(settled());
+    QVERIFY(!undo->isEnabled());
+    const QStringList aside = QDir(runs + QStringLiteral("../aside")).entryList(QDir::Dirs | QDir::NoDotAndDotDot);
+    QCOMPARE(aside.size(), 1);
+    QVERIFY(QDir().rename(runs + QStringLiteral("../aside/") + aside.first(), runs + aside.first()));
+    QVERIFY(QDir().rmdir(runs + QStringLiteral("../aside")));
+    bench->window().show_page(QStringLiteral("Bench"));
+    QVERIFY(show_list());
+    QCOMPARE(rows(), 2);
+  }
+
+  void the_next_start_deletes_for_good_what_was_deleted() {
+    const QString runs = bench->folder() + QStringLiteral("/runs/");
+    for (const char* left : {".deleted/a/b/file", ".forgotten/of-an-earlier-start/file"})
+      QVERIFY(n2nq::ui_test::write_text(runs + QLatin1String(left), "text"));
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    QVERIFY(show_list());
+    QCOMPARE(rows(), 2);
+    for (const char* gone : {".deleted", ".forgotten"}) QVERIFY2(!QFileInfo::exists(runs + QLatin1String(gone)), gone);
   }
 
   void a_runs_settings_are_used_again() {

@@ -53,12 +53,12 @@ ChartsCard::ChartsCard(const Theme& theme, QWidget* parent) : QFrame(parent), th
   setAccessibleName(QStringLiteral("Charts"));
   latency_chart_ = new LiveChart(theme, latency_spec(), latency_);
   rate_chart_ = new LiveChart(theme, rate_spec(), rates_);
-  log_ =
-      small_button("button_log_axis", QStringLiteral("Log axis"), QStringLiteral("Logarithmic axis for the latency, where tails are long"));
+  log_ = small_button("button_log_axis", QStringLiteral("Log axis"),
+                      QStringLiteral("Logarithmic axis for the latency, where tails are long; it has no place for 0 and less"));
   log_->setCheckable(true);
   pause_ = small_button("button_pause", QStringLiteral("Pause"),
-                        QStringLiteral("Holds both charts still; the run goes on and is recorded. Charts keep the last ten minutes: what is "
-                                       "older goes, held or not"));
+                        QStringLiteral("Holds both charts still; the run goes on and is recorded. Charts keep the last ten minutes, and "
+                                       "what is looked at while they are held, ten minutes more at most, until they go on"));
   pause_->setCheckable(true);
   back_ = small_button("button_zoom_back", QStringLiteral("Zoom back"), QStringLiteral("Back to the newest, live"));
 
@@ -233,6 +233,8 @@ void ChartsCard::showEvent(QShowEvent* event) {
 }
 
 void ChartsCard::window_changed() {
+  for (ChartHistory* history : {&latency_, &rates_}) history->keep(window_.seen_from_s(), window_.seen_to_s());
+  if (!latency_.empty()) window_.set_limits(latency_.first_time(), latency_.last_time());  // what was kept may be gone
   pause_->setChecked(!window_.is_live());
   pause_->setText(window_.is_live() ? QStringLiteral("Pause") : QStringLiteral("Resume"));
   pause_->setAccessibleName(pause_->text());

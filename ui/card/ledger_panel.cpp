@@ -10,6 +10,7 @@
 
 #include "ui/text/figures.h"
 #include "ui/text/tabular.h"
+#include "ui/text/verdict_text.h"
 
 namespace n2nq::ui {
 
@@ -23,20 +24,6 @@ constexpr int lines = 16;    // headline, sum, and the longer column with its ti
 constexpr int lines_with_warm_up = 18;
 constexpr int sum_lines_max = 3;
 enum GroupAt : std::size_t { messages_at, copies_at, findings_at, reference_at, warm_up_at };
-
-QColor verdict_color(app::Verdict verdict, const Tokens& t) {
-  switch (verdict) {
-    case app::Verdict::clean:
-      return t.good;
-    case app::Verdict::stopped:
-      return t.text;
-    case app::Verdict::degraded:
-      return t.warning;
-    case app::Verdict::broken:
-      break;
-  }
-  return t.bad;
-}
 
 }  // namespace
 
@@ -343,7 +330,7 @@ void LedgerPanel::paintEvent(QPaintEvent* event) {
   const int room = width() - 2 * pad_px;
   const QRect head(pad_px, pad_px, room, row_px);
   painter.setFont(over_ ? strong : caption);
-  painter.setPen(over_ ? verdict_color(actions_.run().outcome().verdict, t) : t.secondary);
+  painter.setPen(over_ ? verdict_color(verdict_word(actions_.run().outcome().verdict), t) : t.secondary);
   painter.drawText(head, Qt::AlignLeft | Qt::AlignVCenter, painter.fontMetrics().elidedText(headline_, Qt::ElideRight, room));
   painter.setFont(caption);
   painter.setPen(balanced_ ? t.text : t.bad);
@@ -379,13 +366,12 @@ void LedgerPanel::paint_cell(QPainter& painter, const Cell& cell, const QRect& b
   const QFontMetrics metrics = painter.fontMetrics();
   const qreal baseline = box.top() + (box.height() + metrics.ascent() - metrics.descent()) / 2.0;
   const QColor tone = tone_of(cell);
-  const bool tainted = taint_of(cell) != Taint::none;
+  const Taint taint = taint_of(cell);
   const bool balanced = cell.group == &groups()[messages_at] || cell.group == &groups()[copies_at];
   painter.setPen(theme_.tokens().secondary);
   if (balanced && row > 0) painter.drawText(QPointF(box.left(), baseline), row == 1 ? QStringLiteral("=") : QStringLiteral("+"));
-  const char* sign = cell.count->taint == Taint::breaks ? "✕ " : "▲ ";
-  const QString name = (tainted ? QString::fromUtf8(sign) : QString()) + QLatin1String(cell.count->name);
-  painter.setPen(tainted ? tone : theme_.tokens().secondary);
+  const QString name = taint_sign(taint) + QLatin1String(cell.count->name);
+  painter.setPen(taint != Taint::none ? tone : theme_.tokens().secondary);
   painter.drawText(QPointF(box.left() + (balanced ? sign_px : 0), baseline), name);
   const QString value = cell.known ? count_text(cell.value) : dash();
   painter.setPen(tone);

@@ -61,6 +61,9 @@ QWidget* ResultsList::make_list() {
   count_ = make_label(QString(), "secondary");
   count_->setObjectName(QStringLiteral("results_count"));
   card->title_row()->insertWidget(1, count_);
+  doing_ = make_label(QString(), "secondary");
+  doing_->setObjectName(QStringLiteral("results_doing"));
+  card->title_row()->insertWidget(2, doing_);
   undo_ = button("button_result_undo", QStringLiteral("Undo"), QString(), &ResultsList::undo_requested);
   remove_ = button("button_result_delete", QStringLiteral("Delete"),
                    QStringLiteral("Deletes the chosen results (Delete); Undo brings them back until the next start"),
@@ -204,9 +207,18 @@ void ResultsList::set_loading(bool loading) {
 }
 
 void ResultsList::set_removed(const QString& name) {
-  undo_->setEnabled(!name.isEmpty());
+  undo_->setEnabled(!name.isEmpty() && !moving_);
   undo_->setToolTip(name.isEmpty() ? QStringLiteral("Brings back what was deleted last (Ctrl+Z); nothing was")
                                    : QStringLiteral("Brings back %1 (Ctrl+Z)").arg(name));
+}
+
+void ResultsList::set_doing(const QString& words, bool moving, bool exporting) {
+  doing_->setText(words);
+  if (moving_ == moving && exporting_ == exporting) return;
+  moving_ = moving;
+  exporting_ = exporting;
+  if (moving_) undo_->setEnabled(false);
+  refresh();
 }
 
 std::vector<app::ResultEntry> ResultsList::chosen() const {
@@ -289,14 +301,14 @@ void ResultsList::refresh() {
   compare_->setToolTip(
       comparable ? QStringLiteral("Shows the chosen results overlaid, with their differences; runs with the same settings are repeats")
                  : QStringLiteral("Choose two to eight finished results, or more with repeats among them (Ctrl or Shift and a click)"));
-  remove_->setEnabled(count > 0);
+  remove_->setEnabled(count > 0 && !moving_);
   const bool one_case = one && entries.front().is_case;
   rerun_->setEnabled(one && !one_case);
   rerun_->setToolTip(one_case ? QStringLiteral("The page Test cases goes on with a case, or runs it again")
                               : QStringLiteral("Takes this run's settings to the page Bench, to be run again"));
   copy_->setEnabled(one);
   folder_->setEnabled(one);
-  export_->setEnabled(finished_one || comparable);
+  export_->setEnabled((finished_one || comparable) && !exporting_);
   note_->setEnabled(one);
   tags_->setEnabled(one);
   const QString folder = one ? entries.front().folder : QString();

@@ -25,6 +25,9 @@ class ResultsList : public QWidget {
   void set_loading(bool loading);
   /// The name of what was deleted last; empty: there is nothing to bring back.
   void set_removed(const QString& name);
+  /// What goes on ("deleting 3 of 10 …"); empty: nothing. While results are deleted or brought back neither can be begun again, nor another
+  /// export while one is written.
+  void set_doing(const QString& words, bool moving, bool exporting);
   std::vector<app::ResultEntry> chosen() const;
   void choose(const QStringList& folders);
 
@@ -59,10 +62,10 @@ class ResultsList : public QWidget {
   QComboBox *kind_ = nullptr, *mode_ = nullptr, *verdict_ = nullptr, *days_ = nullptr, *tag_ = nullptr;
   QPushButton *open_ = nullptr, *compare_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *rerun_ = nullptr, *copy_ = nullptr,
               *export_ = nullptr, *folder_ = nullptr;
-  QLabel *invitation_ = nullptr, *count_ = nullptr;
+  QLabel *invitation_ = nullptr, *count_ = nullptr, *doing_ = nullptr;
   ElidedLabel* chosen_ = nullptr;
   QString noted_;  // folder whose note the fields show
-  bool loading_ = true, refilling_ = false;
+  bool loading_ = true, refilling_ = false, moving_ = false, exporting_ = false;
   struct Fit {  // what the columns' widths were made for
     int room_px = 0, p50_px = 0, p99_px = 0;
     bool disturbed = false, notes = false;

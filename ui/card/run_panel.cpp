@@ -12,6 +12,7 @@
 #include "app/control/role.h"
 #include "ui/text/check_text.h"
 #include "ui/text/figures.h"
+#include "ui/text/verdict_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
 #include "ui/widget/small_button.h"
@@ -49,34 +50,6 @@ constexpr Count counts[] = {
     {"count_unexpected", "unexpected", "Delivered though no such message was sent", &app::LiveFigures::unexpected, Taint::breaks,
      app::Role::receivers},
 };
-
-QString verdict_sign(app::Verdict verdict) {
-  switch (verdict) {
-    case app::Verdict::clean:
-      return QStringLiteral("✓");
-    case app::Verdict::stopped:
-      return QStringLiteral("■");
-    case app::Verdict::degraded:
-      return QStringLiteral("▲");
-    case app::Verdict::broken:
-      return QStringLiteral("✕");
-  }
-  return {};
-}
-
-const char* verdict_tone(app::Verdict verdict) {
-  switch (verdict) {
-    case app::Verdict::clean:
-      return "good";
-    case app::Verdict::stopped:
-      return "";
-    case app::Verdict::degraded:
-      return "warning";
-    case app::Verdict::broken:
-      return "bad";
-  }
-  return "";
-}
 
 }  // namespace
 
@@ -280,8 +253,9 @@ void RunPanel::refresh() {
 
   const app::RunOutcome& outcome = actions_.run().outcome();
   const app::LiveFigures& figures = actions_.run().figures();
-  set_style_property(verdict_, "tone", QString::fromLatin1(verdict_tone(outcome.verdict)));
-  set_label_text(verdict_, verdict_sign(outcome.verdict) + u' ' + verdict_word(outcome.verdict));
+  const QString verdict = verdict_word(outcome.verdict);
+  set_style_property(verdict_, "verdict", verdict);
+  set_label_text(verdict_, verdict_sign(verdict));
   disturbed_->set_text(outcome.disturbances.isEmpty() ? QString() : QStringLiteral("disturbed"));
   disturbed_->setToolTip(outcome.disturbances.join(u'\n'));
   reasons_->setVisible(!outcome.reasons.isEmpty());

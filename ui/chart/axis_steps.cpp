@@ -36,6 +36,16 @@ int axis_intervals(double top) {
   return lead == 1 || lead == 10 ? 5 : lead == 3 || lead == 6 ? 3 : 4;
 }
 
+LinearRange linear_range(double smallest, double largest, const LinearRange& present, double least_top) {
+  // Where nothing is above 0, as little as there can be: what is drawn lies below.
+  const double above = axis_top(largest < 0 ? least_top / 2 : largest, present.top, least_top);
+  const double below = smallest < 0 ? axis_top(-smallest, -present.bottom, 0) : 0;
+  const double longer = step_above(std::max(above, below));  // the shorter one was made whole in the other's steps, and may stay
+  const double step = longer / axis_intervals(longer);
+  const auto whole = [step](double reach) { return std::ceil(reach / step - 1e-9) * step; };
+  return {0 - whole(below), whole(above), step};
+}
+
 LogRange log_range(double smallest, double largest, const LogRange& present) {
   if (std::isnan(smallest) || std::isnan(largest) || smallest <= 0) return present;
   LogRange wanted{std::pow(10, std::floor(std::log10(smallest))), std::pow(10, std::ceil(std::log10(largest * head_room)))};

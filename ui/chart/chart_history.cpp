@@ -2,7 +2,7 @@
 #include "ui/chart/chart_history.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 namespace n2nq::ui {
 
@@ -12,9 +12,29 @@ void ChartHistory::add(double t_s, const std::vector<double>& values) {
   if (values.size() != series_ || (!empty() && t_s < times_.back())) return;
   times_.push_back(t_s);
   for (std::size_t i = 0; i < series_; ++i) values_[i].push_back(values[i]);
-  if (times_.size() <= samples_max_) return;
-  times_.pop_front();
-  for (auto& series : values_) series.pop_front();
+  drop_oldest();
+}
+
+void ChartHistory::keep(double from_s, double to_s) {
+  keep_from_s_ = from_s;
+  keep_to_s_ = to_s;
+  drop_oldest();
+}
+
+void ChartHistory::drop_oldest() {
+  if (size() <= samples_max_) return;
+  std::size_t from = 0, to = 0;
+  if (!std::isnan(keep_from_s_)) {
+    to = std::min(index_from(keep_to_s_) + 1, size());
+    from = std::max(index_from(keep_from_s_), std::size_t{1}) - 1;  // with the one from which a line runs into the picture
+    from = std::clamp(from, to - std::min(to, samples_max_), to);
+  }
+  while (size() - (to - from) > samples_max_) {
+    const auto at = static_cast<std::ptrdiff_t>(from > 0 ? 0 : to);
+    times_.erase(times_.begin() + at);
+    for (auto& series : values_) series.erase(series.begin() + at);
+    if (from > 0) --from, --to;
+  }
 }
 
 void ChartHistory::mark(double t_s, const QString& word) {
@@ -43,6 +63,7 @@ void ChartHistory::clear() {
   for (auto& series : values_) series.clear();
   marks_.clear();
   events_.clear();
+  keep_from_s_ = keep_to_s_ = std::numeric_limits<double>::quiet_NaN();
 }
 
 double ChartHistory::first_time() const {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The last minutes of a run as samples of several series, and words for what happened when. Values only; no widget.
 //
-// Bounded: the oldest samples and marks go. A figure that was not known is NaN and leaves a gap, never a zero.
+// Bounded: the oldest samples and marks go, but for samples that are kept; with these there are at most twice samples_max (a history of
+// four series takes half a MiB then). A figure that was not known is NaN and leaves a gap, never a zero.
 #pragma once
 
 #include <QString>
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <vector>
 
 namespace n2nq::ui {
@@ -36,6 +38,9 @@ class ChartHistory {
   /// `t_s` not before the last sample's (one that is, is ignored); one value per series.
   void add(double t_s, const std::vector<double>& values);
   void mark(double t_s, const QString& word);
+  /// From now on samples from `from_s` to `to_s`, with one before them, do not go for being old: at most samples_max, the latest of them.
+  /// NaN: none is kept.
+  void keep(double from_s, double to_s);
   /// What was done in the run, in place of what was given before; beside the marks of mark().
   void set_events(std::vector<ChartMark> events);
   const std::vector<ChartMark>& events() const { return events_; }
@@ -52,7 +57,10 @@ class ChartHistory {
   std::size_t nearest(double t_s) const;
 
  private:
+  void drop_oldest();
+
   std::size_t series_, samples_max_;
+  double keep_from_s_ = std::numeric_limits<double>::quiet_NaN(), keep_to_s_ = keep_from_s_;
   std::deque<double> times_;
   std::vector<std::deque<double>> values_;
   std::deque<ChartMark> marks_;

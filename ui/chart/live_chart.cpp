@@ -21,6 +21,7 @@ constexpr double nowhere = std::numeric_limits<double>::quiet_NaN();
 constexpr double zoom_per_notch = 0.8;
 constexpr int notch = 120;
 constexpr double label_room_px = 26;
+constexpr double right_least_top = 10;
 constexpr double finer_below_s = 100;
 constexpr int side_room_px = 26;  // half of a time label stands beyond the plot
 constexpr int unit_room_px = 18;
@@ -38,19 +39,30 @@ QChart* make_chart() {
   return chart;
 }
 
+QString with_minus(QString number) {
+  return number.replace(u'-', u'−');
+}
+
 void remove_labels(QCategoryAxis& axis) {
   for (const QString& label : axis.categoriesLabels()) axis.remove(label);
 }
 
+int intervals_of(const LinearRange& range) {
+  return static_cast<int>(std::lround((range.top - range.bottom) / range.step));
+}
+
 // Labels are written as all figures are; the axes of Qt Charts for values know no separator between thousands.
-// `stride`: every how manieth grid line is labelled.
-void label_axis(QCategoryAxis& axis, double top, int intervals, int stride) {
-  const double step = top / intervals;
+// `stride`: every how manieth grid line is labelled, among them that of 0.
+void label_axis(QCategoryAxis& axis, const LinearRange& range, double factor, int stride) {
+  const double step = range.step * factor;
   const int decimals = step >= 1 && std::abs(step - std::round(step)) < 1e-6 ? 0 : step >= 0.1 ? 1 : 2;
+  const int below = static_cast<int>(std::lround(-range.bottom / range.step)), above = intervals_of(range) - below;
   remove_labels(axis);
-  axis.setRange(0, top);
-  axis.setStartValue(0);
-  for (int i = 0; i <= intervals; i += stride) axis.append(fixed_text(step * i, decimals), step * i);
+  axis.setRange(range.bottom * factor, range.top * factor);
+  axis.setStartValue(range.bottom * factor);
+  for (int i = -(below / stride) * stride; i <= above; i += stride) {
+    axis.append(with_minus(fixed_text(step * i, decimals)), step * i);
+  }
 }
 
 }  // namespace
@@ -134,7 +146,7 @@ void LiveChart::restyle() {
 void LiveChart::set_logarithmic(bool logarithmic) {
   if (logarithmic == logarithmic_) return;
   logarithmic_ = logarithmic;
-  top_ = 0;
+  linear_ = {};
   log_ = LogRange{0, 0};
   show_window(window_);
 }
@@ -170,27 +182,28 @@ void LiveChart::scale_times() {
   const double step = time_step(window_.span_s());
   for (double at = std::ceil(left / step) * step; at <= right + 1e-6; at += step) {
     const bool now = std::abs(at) < 1e-6;
-    time_axis_->append(now ? newest : QStringLiteral("%1 s").arg(app::axis_number(at).replace(u'-', u'−')), at);
+    time_axis_->append(now ? newest : QStringLiteral("%1 s").arg(with_minus(app::axis_number(at))), at);
   }
 }
 
-double LiveChart::largest_in_window(bool on_right, double* smallest) const {
-  double largest = nowhere;
+LiveChart::Extent LiveChart::extent_in_window(bool on_right) const {
+  Extent extent{nowhere, nowhere, nowhere};
   const std::size_t end = std::min(history_.index_from(window_.to_s()) + 1, history_.size());
   for (std::size_t series = 0; series < spec_.series.size(); ++series) {
     if (spec_.series[series].on_right != on_right) continue;
     for (std::size_t at = history_.index_from(window_.from_s()); at < end; ++at) {
       const double value = history_.value(series, at);
-      largest = std::fmax(largest, value);
-      if (smallest && value > 0) *smallest = std::fmin(*smallest, value);
+      extent.largest = std::fmax(extent.largest, value);
+      extent.smallest = std::fmin(extent.smallest, value);
+      if (value > 0) extent.smallest_positive = std::fmin(extent.smallest_positive, value);
     }
   }
-  return largest;
+  return extent;
 }
 
 // A decade is as high as any other, and its label is a whole power of ten.
-void LiveChart::scale_logarithmic(double smallest, double largest) {
-  const LogRange range = log_range(smallest, largest, log_.max > 0 ? log_ : LogRange{1, 1000});
+void LiveChart::scale_logarithmic(const Extent& extent) {
+  const LogRange range = log_range(extent.smallest_positive, extent.largest, log_.max > 0 ? log_ : LogRange{1, 1000});
   if (range == log_) return;
   log_ = range;
   scale_ = spec_.is_time ? TimeScale{} : scale_;
@@ -216,29 +229,29 @@ void LiveChart::fit_labels() {
   const double height = chart()->plotArea().height();
   if (std::abs(height - labelled_height_) < 1) return;
   labelled_height_ = height;
-  top_ = right_top_ = 0;
+  linear_ = right_ = {};
   log_ = LogRange{0, 0};
   scale_values();
   update_curves();
 }
 
-void LiveChart::scale_linear(double largest) {
-  const double top = axis_top(largest, top_, spec_.least_top);
-  if (top == top_) return;
-  top_ = top;
-  if (spec_.is_time) scale_ = time_scale(top * 0.999);
-  label_axis(*value_axis_, top * scale_.factor, axis_intervals(top), label_stride(axis_intervals(top)));
+void LiveChart::scale_linear(const Extent& extent) {
+  const LinearRange range = linear_range(extent.smallest, extent.largest, linear_, spec_.least_top);
+  if (range == linear_) return;
+  linear_ = range;
+  if (spec_.is_time) scale_ = time_scale(std::max(range.top, -range.bottom) * 0.999);
+  label_axis(*value_axis_, range, scale_.factor, label_stride(intervals_of(range)));
 }
 
 void LiveChart::scale_values() {
-  double smallest = nowhere;
-  const double largest = largest_in_window(false, &smallest);
-  logarithmic_ ? scale_logarithmic(smallest, largest) : scale_linear(largest);
+  const Extent extent = extent_in_window(false);
+  logarithmic_ ? scale_logarithmic(extent) : scale_linear(extent);
   if (right_axis_ != nullptr) {
-    const double top = axis_top(largest_in_window(true, nullptr), right_top_, 10);
-    if (top != right_top_) {
-      right_top_ = top;
-      label_axis(*right_axis_, top, axis_intervals(top), label_stride(axis_intervals(top)));
+    const Extent right = extent_in_window(true);
+    const LinearRange range = linear_range(right.smallest, right.largest, right_, right_least_top);
+    if (range != right_) {
+      right_ = range;
+      label_axis(*right_axis_, range, 1, label_stride(intervals_of(range)));
     }
   }
   label_units();
@@ -259,9 +272,9 @@ void LiveChart::update_curves() {
     const Series& series = spec_.series[i];
     ValueScale scale;
     if (series.on_right) {
-      scale = {0, right_top_, false};
+      scale = {right_.bottom, right_.top, false};
     } else {
-      scale = logarithmic_ ? ValueScale{log_.min, log_.max, true} : ValueScale{0, top_, false};
+      scale = {value_axis_bottom(), value_axis_top(), logarithmic_};
     }
     curves.push_back({i, t.series[series.color], series.marker, scale});
   }

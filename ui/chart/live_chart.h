@@ -57,7 +57,9 @@ class LiveChart : public QChartView {
   /// What the series is called from now on.
   void name_series(std::size_t series, const QString& name);
   QString unit() const;
-  double value_axis_top() const { return logarithmic_ ? log_.max : top_; }
+  double value_axis_top() const { return logarithmic_ ? log_.max : linear_.top; }
+  /// Below 0 where a value in sight is; a logarithmic axis has no place for such a value.
+  double value_axis_bottom() const { return logarithmic_ ? log_.min : linear_.bottom; }
 
  signals:
   void pan_requested(double seconds);
@@ -80,16 +82,20 @@ class LiveChart : public QChartView {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  /// Of the values in sight; NaN: there are none.
+  struct Extent {
+    double smallest, smallest_positive, largest;
+  };
   void restyle();
   void scale_values();
-  void scale_logarithmic(double smallest, double largest);
-  void scale_linear(double largest);
+  void scale_logarithmic(const Extent& extent);
+  void scale_linear(const Extent& extent);
   int label_stride(int intervals) const;
   void fit_labels();
   void scale_times();
   void label_units();
   void update_curves();
-  double largest_in_window(bool on_right, double* smallest) const;
+  Extent extent_in_window(bool on_right) const;
   /// Shows what is marked there; NaN, or nothing marked: nothing.
   void tell_marks(double t_s, const QPoint& at);
   void read_by_key(double t_s);
@@ -105,7 +111,7 @@ class LiveChart : public QChartView {
   ReadingItem* reading_;
   QGraphicsSimpleTextItem *unit_label_, *right_unit_label_;
   double reading_s_;
-  double top_ = 0, right_top_ = 0;
+  LinearRange linear_, right_;
   double labelled_height_ = 0;
   LogRange log_{1, 1000};
   TimeScale scale_;

@@ -2,6 +2,7 @@
 #include "ui/chart/time_window.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace n2nq::ui {
 
@@ -21,15 +22,29 @@ double TimeWindow::span_for(double seconds) const {
   return span_default_s;
 }
 
+void TimeWindow::pause() {
+  if (!std::exchange(live_, false)) return;
+  seen_from_s_ = from_s();
+  seen_to_s_ = to_s_;
+}
+
+void TimeWindow::note_seen() {
+  if (live_) return;
+  seen_from_s_ = std::max(std::min(seen_from_s_, from_s()), to_s_ - span_max_s);
+  seen_to_s_ = std::min(std::max(seen_to_s_, to_s_), seen_from_s_ + span_max_s);
+}
+
 void TimeWindow::resume() {
   live_ = true;
+  seen_from_s_ = seen_to_s_ = std::numeric_limits<double>::quiet_NaN();
   set_limits(oldest_s_, newest_s_);
 }
 
 void TimeWindow::pan(double seconds) {
-  live_ = false;
+  pause();
   to_s_ += seconds;
   clamp();
+  note_seen();
 }
 
 void TimeWindow::zoom(double factor, double anchor_s) {
@@ -40,6 +55,7 @@ void TimeWindow::zoom(double factor, double anchor_s) {
   span_s_ = span;
   zoomed_ = true;
   clamp();
+  note_seen();
 }
 
 void TimeWindow::reset() {

@@ -3,6 +3,8 @@
 // over up to sixty; panning or pausing holds it still; zooming changes its span.
 #pragma once
 
+#include <limits>
+
 namespace n2nq::ui {
 
 class TimeWindow {
@@ -24,8 +26,12 @@ class TimeWindow {
   double span_s() const { return span_s_; }
   bool is_live() const { return live_; }
   bool is_default() const { return live_ && !zoomed_; }
+  /// What was in sight since the window is held, from and to; at most span_max_s, of which the part nearest to what is in sight stays.
+  /// NaN: it follows.
+  double seen_from_s() const { return seen_from_s_; }
+  double seen_to_s() const { return seen_to_s_; }
 
-  void pause() { live_ = false; }
+  void pause();
   void resume();
   /// Shows later (positive) or earlier time, within the limits; holds the window still.
   void pan(double seconds);
@@ -36,10 +42,12 @@ class TimeWindow {
 
  private:
   void clamp();
+  void note_seen();
   double span_for(double seconds) const;
 
   double oldest_s_ = 0, newest_s_ = 0;
   double now_s_ = 0, to_s_ = 0, span_s_ = span_at_first_s;
+  double seen_from_s_ = std::numeric_limits<double>::quiet_NaN(), seen_to_s_ = seen_from_s_;
   bool live_ = true;
   bool zoomed_ = false;
 };

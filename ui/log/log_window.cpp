@@ -66,7 +66,7 @@ LogWindow::LogWindow(const QString& title, const QString& path, const Theme& the
   all->addLayout(text, 1);
   position_ = described(new ElidedLabel("caption"), "log_position", QStringLiteral("The file and how much of it is shown"), QString());
   position_->set_text(path);
-  position_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  position_->offer_copy(QStringLiteral("Copy path"), path);
   all->addWidget(position_);
 
   connect(&theme_, &Theme::changed, this, &LogWindow::restyle);

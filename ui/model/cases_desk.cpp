@@ -32,6 +32,12 @@ bool has_all_its_runs(const app::CaseRunner& runner) {
                      [](const app::CaseRunResult* run) { return QFile::exists(run->folder + QStringLiteral("/summary.json")); });
 }
 
+/// Of a case that neither runs nor waits to.
+CasesDesk::State state_at_rest(const CasesDesk::Row& row) {
+  if (row.folder.isEmpty()) return CasesDesk::State::not_begun;
+  return row.runs_done >= row.runs_all ? CasesDesk::State::done : CasesDesk::State::stopped;
+}
+
 QString tick_name(const app::LibraryCase& file) {
   return (file.built_in ? QString() : QStringLiteral("own/")) + qt_text(file.name);
 }
@@ -70,7 +76,7 @@ CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice&
   if (const auto begun = app::CaseFolder::open(row.folder, unreadable)) {
     if (const auto plan = app::CasePlan::make(begun->file(), begun->choice(), errors)) row.runs_all = plan->runs_expected();
   }
-  row.state = row.runs_done >= row.runs_all ? State::done : State::stopped;
+  row.state = state_at_rest(row);
   return row;
 }
 
@@ -305,7 +311,7 @@ void CasesDesk::run(const std::vector<int>& rows, Begin how) {
   for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
     const Row& at = rows_[static_cast<std::size_t>(row)];
     const bool left_out = std::find(rows.begin(), rows.end(), row) == rows.end();
-    if (left_out && at.state == State::queued) set_state(row, at.folder.isEmpty() ? State::not_begun : State::stopped);
+    if (left_out && at.state == State::queued) set_state(row, state_at_rest(at));
   }
   queue_ = rows;
   runs_behind_ = 0;
@@ -337,7 +343,7 @@ void CasesDesk::begin_next() {
 void CasesDesk::take_prepared(int row, Prepared prepared) {
   if (!prepared.problem.isEmpty() || halting_) {
     if (!prepared.problem.isEmpty()) emit told(prepared.problem, true);
-    set_state(row, rows_[static_cast<std::size_t>(row)].folder.isEmpty() ? State::not_begun : State::stopped);
+    set_state(row, state_at_rest(rows_[static_cast<std::size_t>(row)]));
     return halt();
   }
   if (!prepared.other_build) return start(row, std::move(prepared));
@@ -352,20 +358,16 @@ void CasesDesk::answer(Answer answer) {
   if (asked_row_ < 0) return;
   const int row = std::exchange(asked_row_, -1);
   Prepared prepared = std::move(*std::exchange(asked_, std::nullopt));
-  if (answer == Answer::leave) {
-    set_state(row, State::stopped);
-    return halt();
-  }
   if (answer == Answer::anew) {
     again_.clear();
     prepare_and_start(row, Begin::anew);
     return;
   }
-  if (const QString error = prepared.folder->accept_build(build_); !error.isEmpty()) {
-    emit told(error, true);
-    return halt();
-  }
-  start(row, std::move(prepared));
+  const QString error = answer == Answer::go_on ? prepared.folder->accept_build(build_) : QString();
+  if (!error.isEmpty()) emit told(error, true);
+  if (answer == Answer::go_on && error.isEmpty()) return start(row, std::move(prepared));
+  set_state(row, state_at_rest(rows_[static_cast<std::size_t>(row)]));
+  halt();
 }
 
 void CasesDesk::start(int row, Prepared prepared) {

@@ -10,6 +10,7 @@
 #include "app/results/stored_run.h"
 #include "ui/text/figures.h"
 #include "ui/text/tabular.h"
+#include "ui/text/verdict_text.h"
 
 namespace n2nq::ui {
 
@@ -63,21 +64,6 @@ QString case_text(const app::ResultEntry& entry) {
 }
 
 }  // namespace
-
-QString verdict_sign(const QString& verdict) {
-  const QString sign = verdict == QLatin1String("clean")      ? QStringLiteral("✓ ")
-                       : verdict == QLatin1String("stopped")  ? QStringLiteral("■ ")
-                       : verdict == QLatin1String("degraded") ? QStringLiteral("▲ ")
-                       : verdict == QLatin1String("broken")   ? QStringLiteral("✕ ")
-                                                              : QStringLiteral("◕ ");
-  return sign + verdict;
-}
-
-QColor verdict_color(const QString& verdict, const Tokens& tokens) {
-  if (verdict == QLatin1String("clean")) return tokens.good;
-  if (verdict == QLatin1String("degraded")) return tokens.warning;
-  return verdict == QLatin1String("broken") ? tokens.bad : tokens.secondary;
-}
 
 ResultsModel::ResultsModel(const Theme& theme, QObject* parent) : QAbstractTableModel(parent), theme_(theme) {
   connect(&theme_, &Theme::changed, this, [this] {

@@ -50,8 +50,4 @@ class ResultsModel : public QAbstractTableModel {
   app::ResultFilter filter_;
 };
 
-/// "✓ clean", "▲ degraded", "✕ broken", …
-QString verdict_sign(const QString& verdict);
-QColor verdict_color(const QString& verdict, const Tokens& tokens);
-
 }  // namespace n2nq::ui

@@ -10,4 +10,9 @@ Taint taint_so_far(const app::LiveFigures& f) {
   return degraded ? Taint::degrades : Taint::none;
 }
 
+QString taint_sign(Taint taint) {
+  if (taint == Taint::none) return {};
+  return taint == Taint::breaks ? QStringLiteral("✕ ") : QStringLiteral("▲ ");
+}
+
 }  // namespace n2nq::ui

@@ -222,7 +222,7 @@ void CasesPage::export_case() {
   writing_.start(
       [folder](const BackgroundJob::Cancelled& cancelled) {
         QString error;
-        const auto report = app::report_of_case(folder, error);
+        const auto report = app::report_of_case(folder, error, &cancelled);
         return report ? app::write_report(folder, *report, {}, &cancelled) : error;
       },
       [this, folder](const QString& error) {

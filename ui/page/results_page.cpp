@@ -5,6 +5,7 @@
 #include <QDateTime>
 #include <QDesktopServices>
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFileInfo>
 #include <QGuiApplication>
 #include <QHBoxLayout>
@@ -15,6 +16,8 @@
 #include <QStackedWidget>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <iterator>
 
 #include "app/cases/case_folder.h"
 #include "app/report/report_files.h"
@@ -25,12 +28,15 @@
 #include "ui/card/report_view.h"
 #include "ui/card/results_list.h"
 #include "ui/text/figures.h"
+#include "ui/text/verdict_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
 
 namespace n2nq::ui {
 
 namespace {
+
+constexpr int progress_every_ms = 100;
 
 /// For a shell.
 QString quoted(const QString& text) {
@@ -84,7 +90,7 @@ ResultsPage::ResultsPage(QString runs_folder, Theme& theme, QWidget* parent)
   connect(list_, &ResultsList::remove_requested, this, &ResultsPage::remove_chosen);
   connect(list_, &ResultsList::undo_requested, this, &ResultsPage::undo);
   connect(list_, &ResultsList::note_changed, this, &ResultsPage::save_note);
-  list_->set_removed({});
+  show_removed();
 }
 
 QWidget* ResultsPage::make_report() {
@@ -120,7 +126,7 @@ QWidget* ResultsPage::make_report() {
 }
 
 bool ResultsPage::is_busy() const {
-  return listing_.is_on() || reading_.is_on() || writing_.is_on();
+  return listing_.is_on() || reading_.is_on() || writing_.is_on() || moving_.is_on() || forgetting_.is_on();
 }
 
 QStringList ResultsPage::chosen_folders() const {
@@ -150,25 +156,30 @@ void ResultsPage::list_now() {
     QString remark;
   };
   if (!listed_) list_->set_loading(true);
-  const bool forget = !std::exchange(forgot_removed_, true);
   listing_.start(
-      [folder = runs_folder_, forget](const BackgroundJob::Cancelled& cancelled) {
+      [folder = runs_folder_, first = !listed_](const BackgroundJob::Cancelled& cancelled) {
         app::ResultIndex index(folder);
-        if (forget) index.forget_removed();
+        if (first) index.forget_removed();
         Listed out;
         out.entries = index.list(out.remark, &cancelled);
         return out;
       },
       [this](Listed listed) {
-        listed_ = true;
         list_->set_entries(std::move(listed.entries));
         if (!listed.remark.isEmpty()) emit told(listed.remark, false);
+        if (std::exchange(listed_, true)) return;
+        // Behind the list, which it would hold up.
+        forgetting_.start(
+            [folder = runs_folder_](const BackgroundJob::Cancelled& cancelled) {
+              app::ResultIndex(folder).delete_forgotten(cancelled);
+              return true;
+            },
+            [](bool /*done*/) {});
       });
 }
 
 void ResultsPage::open(const QStringList& folders) {
   if (folders.isEmpty()) return;
-  set_busy(QStringLiteral("reading …"));
   reading_.start(
       [folders](const BackgroundJob::Cancelled& cancelled) {
         Read read;
@@ -176,12 +187,13 @@ void ResultsPage::open(const QStringList& folders) {
         return read;
       },
       [this, folders](Read read) {
-        set_busy({});
+        show_doing();
         if (!read.error.isEmpty()) return emit told(read.error, true);
         if (!read.result) return;
         shown_ = folders;
         show_read(std::move(read));
       });
+  show_doing();
 }
 
 void ResultsPage::show_read(Read read) {
@@ -199,7 +211,7 @@ void ResultsPage::show_read(Read read) {
 
 void ResultsPage::show_list() {
   reading_.cancel();
-  set_busy({});
+  show_doing();
   shown_.clear();
   stack_->setCurrentIndex(0);
 }
@@ -215,8 +227,6 @@ void ResultsPage::write(const QStringList& folders) {
                          ? folders.first()
                          : QStringLiteral("%1/../reports/%2")
                                .arg(runs_folder_, QDateTime::currentDateTime().toString(QStringLiteral("yyyy-MM-ddTHH-mm-ss")));
-  set_busy(QStringLiteral("exporting …"));
-  export_->setEnabled(false);
   writing_.start(
       [folders, to = QDir::cleanPath(to)](const BackgroundJob::Cancelled& cancelled) {
         QString error;
@@ -224,11 +234,11 @@ void ResultsPage::write(const QStringList& folders) {
         return std::pair(result ? app::write_report(to, result->report, {}, &cancelled) : error, to);
       },
       [this](const std::pair<QString, QString>& written) {
-        set_busy({});
-        export_->setEnabled(true);
+        show_doing();
         const auto& [error, folder] = written;
         emit told(error.isEmpty() ? QStringLiteral("Exported: %1/report.html").arg(folder) : error, !error.isEmpty());
       });
+  show_doing();
 }
 
 void ResultsPage::rerun() {
@@ -260,39 +270,95 @@ void ResultsPage::open_folder() {
 }
 
 void ResultsPage::remove_chosen() {
-  QStringList gone;
-  QSet<QString> gone_too;  // the same, to be looked up
-  app::ResultIndex index(runs_folder_);
-  for (const QString& folder : chosen_folders()) {
-    // With a case its runs are gone already.
-    if (lies_in_one_of(gone_too, folder)) continue;
-    const QString in_use = in_use_ ? in_use_(folder) : QString();
-    if (const QString error = in_use.isEmpty() ? index.remove(folder) : in_use; error.isEmpty()) {
-      gone += folder;
-      gone_too += folder;
-    } else {
-      emit told(error, true);
-    }
-  }
-  if (gone.isEmpty()) return;
-  removed_.append(gone);
-  list_->set_removed(gone.size() == 1 ? QFileInfo(gone.first()).fileName() : QStringLiteral("%1 results").arg(count_text(gone.size())));
-  list_now();
+  const QStringList chosen = chosen_folders();
+  const QSet<QString> all(chosen.begin(), chosen.end());
+  QStringList folders;  // with a case its runs go
+  std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(folders),
+               [&all](const QString& folder) { return !lies_in_one_of(all, folder); });
+  const QString run_folder = run_folder_ ? run_folder_() : QString();
+  move_results(
+      folders, {QStringLiteral("deleting"), QStringLiteral("deleted")}, Closing::leaves,
+      [run_folder](app::ResultIndex& index, const QString& folder) {
+        if (!run_folder.isEmpty() && QFileInfo(run_folder) == QFileInfo(folder))
+          return QStringLiteral("This run is on, on the page Bench: stop it first (Shift+F5)");
+        return index.remove(folder);
+      },
+      [this](const QStringList& removed) {
+        if (!removed.isEmpty()) removed_.append(removed);
+      });
 }
 
 void ResultsPage::undo() {
-  if (removed_.isEmpty()) return;
-  app::ResultIndex index(runs_folder_);
-  const QStringList gone = removed_.takeLast();
-  // A run before its case went first, and so comes back last.
-  for (auto folder = gone.rbegin(); folder != gone.rend(); ++folder) {
-    if (const QString error = index.restore(*folder); !error.isEmpty()) emit told(error, true);
-  }
-  const QStringList before = removed_.isEmpty() ? QStringList() : removed_.last();
-  list_->set_removed(before.isEmpty()     ? QString()
-                     : before.size() == 1 ? QFileInfo(before.first()).fileName()
-                                          : QStringLiteral("%1 results").arg(count_text(before.size())));
-  list_now();
+  if (removed_.isEmpty() || moving_.is_on()) return;
+  const auto left = std::make_shared<QStringList>();
+  move_results(
+      removed_.takeLast(), {QStringLiteral("bringing back"), QStringLiteral("brought back")}, Closing::moves,
+      [left](app::ResultIndex& index, const QString& folder) {
+        const QString error = index.restore(folder);
+        if (!error.isEmpty() && index.can_be_restored(folder)) *left += folder;
+        return error;
+      },
+      // Offered again, behind what was deleted before it.
+      [this, left](const QStringList&) {
+        if (!left->isEmpty()) removed_.prepend(*left);
+      });
+}
+
+void ResultsPage::move_results(const QStringList& folders, const Words& words, Closing closing, MoveOne move_one,
+                               std::function<void(const QStringList&)> then) {
+  if (folders.isEmpty() || moving_.is_on()) return;
+  struct Moved {
+    QStringList folders;
+    qsizetype failed = 0;
+    QString first_error;
+  };
+  const auto progress = [doing = words.doing, all = folders.size()](qsizetype so_far) {
+    return QStringLiteral("%1 %2 of %3 …").arg(doing, count_text(so_far), count_text(all));
+  };
+  moved_words_ = progress(0);
+  moving_.start(
+      [this, folders, progress, closing, root = runs_folder_, move_one = std::move(move_one)](const BackgroundJob::Cancelled& cancelled) {
+        app::ResultIndex index(root);
+        Moved moved;
+        QElapsedTimer since_told;
+        since_told.start();
+        for (qsizetype at = 0; at < folders.size() && (closing == Closing::moves || !cancelled); ++at) {
+          const QString error = move_one(index, folders[at]);
+          if (error.isEmpty()) {
+            moved.folders += folders[at];
+          } else if (moved.failed++ == 0) {
+            moved.first_error = error;
+          }
+          if (since_told.elapsed() < progress_every_ms) continue;
+          since_told.start();
+          const auto show = [this, text = progress(at + 1)] {
+            moved_words_ = text;
+            show_doing();
+          };
+          QMetaObject::invokeMethod(this, show, Qt::QueuedConnection);
+        }
+        return moved;
+      },
+      [this, done = words.done, then = std::move(then)](const Moved& moved) {
+        then(moved.folders);
+        show_doing();
+        show_removed();
+        if (moved.failed == 1) emit told(moved.first_error, true);
+        if (moved.failed > 1) {
+          emit told(QStringLiteral("%1 of %2 results could not be %3; the first: %4")
+                        .arg(count_text(moved.failed), count_text(moved.failed + moved.folders.size()), done, moved.first_error),
+                    true);
+        }
+        list_now();
+      });
+  show_doing();
+}
+
+void ResultsPage::show_removed() {
+  const QStringList last = removed_.isEmpty() ? QStringList() : removed_.last();
+  list_->set_removed(last.isEmpty()     ? QString()
+                     : last.size() == 1 ? QFileInfo(last.first()).fileName()
+                                        : QStringLiteral("%1 results").arg(count_text(last.size())));
 }
 
 void ResultsPage::save_note(const QString& folder, const QString& note, const QStringList& tags) {
@@ -301,9 +367,16 @@ void ResultsPage::save_note(const QString& folder, const QString& note, const QS
   list_now();
 }
 
-void ResultsPage::set_busy(const QString& what) {
-  busy_->setText(what);
-  setCursor(what.isEmpty() ? Qt::ArrowCursor : Qt::BusyCursor);
+void ResultsPage::show_doing() {
+  QStringList doing;
+  if (reading_.is_on()) doing += QStringLiteral("reading …");
+  if (writing_.is_on()) doing += QStringLiteral("exporting …");
+  setCursor(doing.isEmpty() ? Qt::ArrowCursor : Qt::BusyCursor);
+  if (moving_.is_on()) doing += moved_words_;
+  const QString words = doing.join(QStringLiteral(" · "));
+  busy_->setText(words);
+  export_->setEnabled(!writing_.is_on());
+  list_->set_doing(words, moving_.is_on(), writing_.is_on());
 }
 
 }  // namespace n2nq::ui

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Results: the list of all, one opened, several compared. Reads and writes beside the window's thread.
+//
+// So are results deleted and brought back, as many as the list has (ResultIndex::results_max): one such work at a time. A window that is
+// closed meanwhile waits for the folder that is being deleted, not for the rest; and for all that is brought back, for the next start
+// deletes for good what is not.
 #pragma once
 
 #include <QStringList>
@@ -33,9 +37,9 @@ class ResultsPage : public QWidget {
   void refresh();
   ReportView* report_view() const { return view_; }
   bool is_busy() const;
-  /// Says why the result in a folder cannot be deleted now; an empty text: it can.
-  using InUse = std::function<QString(const QString& folder)>;
-  void set_in_use(InUse in_use) { in_use_ = std::move(in_use); }
+  /// The folder of the run that is on in this window, which is not deleted; an empty text: none is.
+  using RunFolder = std::function<QString()>;
+  void set_run_folder(RunFolder run_folder) { run_folder_ = std::move(run_folder); }
 
  signals:
   /// Settings of a run that shall be used again, and the preset-like name it is known by.
@@ -65,14 +69,27 @@ class ResultsPage : public QWidget {
   void open_folder();
   void remove_chosen();
   void undo();
+  /// Moves one result: why that could not be; an empty text: it is done.
+  using MoveOne = std::function<QString(app::ResultIndex& index, const QString& folder)>;
+  struct Words {
+    QString doing;  // "deleting"
+    QString done;   // "deleted"
+  };
+  /// What is left when the window is closed stays where it is, or is moved all the same.
+  enum class Closing { leaves, moves };
+  /// `then` is given what was moved.
+  void move_results(const QStringList& folders, const Words& words, Closing closing, MoveOne move_one,
+                    std::function<void(const QStringList&)> then);
+  void show_removed();
   void save_note(const QString& folder, const QString& note, const QStringList& tags);
-  void set_busy(const QString& what);
+  /// Whether the list is in sight or a report: what was begun in one goes on in the other.
+  void show_doing();
   QStringList chosen_folders() const;
 
   QString runs_folder_;
-  InUse in_use_;
+  RunFolder run_folder_;
   Theme& theme_;
-  BackgroundJob listing_, reading_, writing_;
+  BackgroundJob listing_, reading_, writing_, moving_, forgetting_;
   QStackedWidget* stack_ = nullptr;
   ResultsList* list_ = nullptr;
   ReportView* view_ = nullptr;
@@ -80,8 +97,9 @@ class ResultsPage : public QWidget {
   QLabel *verdict_ = nullptr, *busy_ = nullptr;
   QPushButton *back_ = nullptr, *export_ = nullptr;
   QStringList shown_;           // folders of the report in sight
-  QList<QStringList> removed_;  // each what was deleted together, in order
-  bool listed_ = false, forgot_removed_ = false;
+  QList<QStringList> removed_;  // each what was deleted together, in the order in which Undo offers it, the next one last
+  QString moved_words_;         // "deleting 3 of 10 …"
+  bool listed_ = false;
 };
 
 }  // namespace n2nq::ui

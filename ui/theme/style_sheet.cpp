@@ -26,9 +26,7 @@ QLabel[verdict="degraded"] { color: @warning@; }
 QLabel[verdict="broken"] { color: @bad@; }
 QLabel[role="secondary"] { color: @secondary@; }
 QLabel[role="caption"] { color: @secondary@; font-size: @caption_px@px; }
-QLabel[tone="good"] { color: @good@; }
 QLabel[tone="warning"] { color: @warning@; }
-QLabel[tone="bad"] { color: @bad@; }
 QLabel[role="problem"] { color: @bad@; font-size: @caption_px@px; }
 
 QFrame[card="true"] { background: @surface@; border: 1px solid @border@; border-radius: @radius@px; }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widget/elided_label.h"
 
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QTextLayout>
 #include <QTextOption>
 #include <algorithm>
@@ -20,7 +23,19 @@ void ElidedLabel::set_text(const QString& text) {
   full_ = text;
   setToolTip(tooltip_of(text));
   setAccessibleDescription(text);
+  if (copy_ != nullptr) copy_->setEnabled(!text.isEmpty());
   elide();
+}
+
+void ElidedLabel::offer_copy(const QString& words, const QString& what) {
+  copy_ = new QAction(words, this);
+  copy_->setEnabled(!full_.isEmpty());
+  copy_->setShortcut(QKeySequence::Copy);
+  copy_->setShortcutContext(Qt::WidgetShortcut);
+  connect(copy_, &QAction::triggered, this, [this, what] { QGuiApplication::clipboard()->setText(what.isEmpty() ? full_ : what); });
+  addAction(copy_);
+  setContextMenuPolicy(Qt::ActionsContextMenu);
+  setFocusPolicy(Qt::ClickFocus);
 }
 
 QSize ElidedLabel::sizeHint() const {

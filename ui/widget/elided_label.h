@@ -5,6 +5,8 @@
 
 #include <QLabel>
 
+class QAction;
+
 namespace n2nq::ui {
 
 class ElidedLabel : public QLabel {
@@ -14,6 +16,9 @@ class ElidedLabel : public QLabel {
   explicit ElidedLabel(const char* role = "", int lines = 1, QWidget* parent = nullptr);
   void set_text(const QString& text);
   const QString& full_text() const { return full_; }
+  /// A way to copy what is cut off, which selecting it would not be: an entry `words` by the right mouse button, and Ctrl+C behind a click.
+  /// It copies `what`, or without that the whole text.
+  void offer_copy(const QString& words, const QString& what = {});
   /// Takes more height than its lines where there is some.
   void set_grows();
   QSize sizeHint() const override;
@@ -27,6 +32,7 @@ class ElidedLabel : public QLabel {
   int lines_shown() const;
   int lines_;
   QString full_;
+  QAction* copy_ = nullptr;
 };
 
 }  // namespace n2nq::ui

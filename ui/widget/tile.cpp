@@ -13,12 +13,6 @@ constexpr int pad_px = space::between;
 constexpr int pad_vertical_px = 6;
 constexpr int minimum_width_px = 72;
 
-// As in the ledger: never colour alone.
-QString taint_sign(Taint taint) {
-  if (taint == Taint::none) return {};
-  return taint == Taint::breaks ? QStringLiteral("✕ ") : QStringLiteral("▲ ");
-}
-
 QString taint_words(Taint taint) {
   if (taint == Taint::none) return {};
   return taint == Taint::breaks ? QStringLiteral("breaks the run") : QStringLiteral("degrades the run");

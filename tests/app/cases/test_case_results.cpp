@@ -172,6 +172,53 @@ TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each
   EXPECT_EQ(exact.find("clocks"), std::string::npos) << exact;
 }
 
+TEST(case_figures, tell_which_runs_had_another_machine_of_the_same_name) {
+  const CasePlan plan = plan_of(until_tight);
+  const CaseSchedule schedule(plan);
+  const QString old_one = "2 cores, Old, kernel 6.1", new_one = "8 cores, New, kernel 6.1", other = "4 cores, Other, kernel 6.1";
+  CaseResults apart, same;
+  for (CaseResults* results : {&apart, &same}) {
+    int count = 0;
+    while (const auto run = schedule.next(*results)) {
+      CaseRunResult result = finished(*run, 100);
+      result.machine = old_one;
+      // Gone on with other hosts behind the second run: the senders' machine is another one.
+      result.machines = {{"n2nq-vm", old_one}, {"senders-vm", results == &apart && ++count > 2 ? new_one : other}};
+      results->add(result);
+    }
+  }
+  const Figure mixed = case_figure(plan, schedule, apart, 0);
+  const QStringList told = mixed.remarks.filter("machine");
+  ASSERT_EQ(told.size(), 1) << mixed.remarks.join('\n').toStdString();
+  EXPECT_TRUE(told[0].startsWith("Not all runs had the same machine as senders-vm: ")) << told[0].toStdString();
+  EXPECT_TRUE(told[0].contains(new_one) && told[0].contains(other) && !told[0].contains(old_one)) << told[0].toStdString();
+  EXPECT_TRUE(mixed.remarks.filter("Machine: ").isEmpty()) << "it would be that of the first run";
+  const QStringList of_one = case_figure(plan, schedule, same, 0).remarks;
+  EXPECT_TRUE(of_one.contains("Machine: " + old_one + '.')) << of_one.join('\n').toStdString();
+  EXPECT_TRUE(of_one.filter("Not all runs").isEmpty()) << of_one.join('\n').toStdString();
+}
+
+TEST(case_results, each_host_has_its_machine_by_the_name_in_the_settings) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of(until_tight);
+  const QString path = folder.filePath("run");
+  make_run(path, {});
+  change_summary(path, [](nlohmann::json& summary) {
+    const auto host = [](int cores) { return nlohmann::json{{"cores", cores}, {"cpu", "Fast"}, {"kernel", "6.1"}, {"load_1min", 0}}; };
+    summary["settings"]["broker"]["host"] = "n2nq-vm";
+    summary["settings"]["senders"]["host"] = "senders-vm";
+    summary["settings"]["receivers"]["host"] = "receivers-vm";
+    summary["environment"]["hosts"] = {{"broker", host(2)}, {"senders", host(8)}, {"receivers", "unknown"}};
+  });
+  QString problem;
+  const auto run = read_case_run(path, plan, problem);
+  ASSERT_TRUE(run) << problem.toStdString();
+  EXPECT_EQ(run->machine, "2 cores, Fast, kernel 6.1");
+  const std::map<QString, QString> machines = {
+      {"n2nq-vm", "2 cores, Fast, kernel 6.1"}, {"senders-vm", "8 cores, Fast, kernel 6.1"}, {"receivers-vm", ""}};
+  EXPECT_EQ(run->machines, machines);
+}
+
 TEST(case_results, each_value_has_the_bound_of_its_own_clocks) {
   const QTemporaryDir folder;
   const CasePlan plan = plan_of(R"(format: 1
@@ -212,6 +259,12 @@ figures:
   EXPECT_NE(page(0).find("smaller than what the clocks of its hosts are known to"), std::string::npos) << page(0);
   const auto json = figure_json(case_figure(plan, schedule, results, 0));
   EXPECT_EQ(json.at("series").at(0).at("points").at(0).at("clock_bound"), 30) << json.dump();
+  EXPECT_EQ(json.at("series").at(0).at("points").at(0).at("clock_bound_unknown"), false) << json.dump();
+  for (const auto& [which, unknown] : {std::pair<std::size_t, bool>{1, true}, {2, false}}) {
+    const auto point = figure_json(case_figure(plan, schedule, results, which)).at("series").at(0).at("points").at(0);
+    EXPECT_TRUE(point.at("clock_bound").is_null()) << point.dump();
+    EXPECT_EQ(point.at("clock_bound_unknown"), unknown) << point.dump();
+  }
   EXPECT_NE(page(1).find("not known how far they are apart"), std::string::npos) << page(1);
   EXPECT_EQ(page(2).find("clocks"), std::string::npos) << "of one clock: " << page(2);
   EXPECT_NE(page(3).find("100 (clocks ±70.0)"), std::string::npos) << page(3);

@@ -14,7 +14,10 @@
 #include <regex>
 
 #include "app/cli/result_table.h"
-#include "app/control/result.h"
+#include "app/control/role.h"
+#include "app/control/run_control.h"
+#include "app/control/verdict.h"
+#include "app/host/local_launcher.h"
 #include "app/settings/settings_file.h"
 #include "tests/app/support/event_loop.h"
 #include "tests/app/support/soundness.h"
@@ -339,6 +342,36 @@ TEST_F(CliTest, a_taken_port_is_named) {
   EXPECT_TRUE(said.contains("N2NQ") && said.contains(found.captured(1))) << said.toStdString();
   ::kill(static_cast<pid_t>(bench.processId()), SIGINT);
   EXPECT_EQ(finish(), 130);
+}
+
+/// What a person at the window can do, and no command.
+TEST_F(CliTest, verify_knows_that_an_earlier_start_of_the_receivers_had_more_services) {
+  Settings settings;
+  settings.senders.amount = 3;
+  settings.senders.messages = 5;
+  settings.senders.delay_ms = 20;
+  settings.receivers.amount = 4;
+  RunControl::Options options;
+  options.runs_folder = folder.filePath("runs");
+  RunControl control(options, std::make_unique<LocalLauncherFactory>(QFileInfo(bench_path).absolutePath()));
+  const auto wait_state = [&control](Role role, ProcessState state) {
+    return wait_until([&control, role, state] { return control.process(role).state == state; });
+  };
+  control.set_settings(settings);
+  for (const Role role : {Role::senders, Role::receivers}) {
+    control.start(role);
+    ASSERT_TRUE(wait_state(role, ProcessState::waiting));
+  }
+  control.stop(Role::receivers);
+  ASSERT_TRUE(wait_state(Role::receivers, ProcessState::ended));
+  settings.receivers.amount = 2;
+  control.set_settings(settings);
+  control.start(Role::receivers);
+  control.start(Role::broker);
+  ASSERT_TRUE(wait_until([&control] { return control.state() == RunState::finished; }));
+  EXPECT_EQ(control.figures().received, 30) << control.outcome().reasons.join('\n').toStdString();
+  ASSERT_TRUE(QFileInfo::exists(control.log_path(Role::receivers, 4))) << "the earlier start left it";
+  EXPECT_EQ(run({"verify", control.folder()}), 0) << bench.readAllStandardOutput().toStdString();
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 
 #include <QFileInfo>
 #include <QTemporaryDir>
+#include <algorithm>
 #include <cmath>
 
 #include "app/cli/compare_command.h"
+#include "app/report/report.h"
 #include "app/results/assertion.h"
 #include "app/results/comparison.h"
 #include "tests/app/results/made_runs.h"
@@ -74,6 +76,8 @@ TEST(Comparison, WhatTheClocksOfTwoMachinesLeaveOpenIsNoDifference) {
       << text.toStdString();
   const auto said = comparison_json(comparison)["points"][0]["figures"]["latency_us.p50"]["sides"][1];
   EXPECT_EQ(said["difference_clock_bound_us"], 700);
+  EXPECT_EQ(said["difference_clock_bound_unknown"], false);
+  EXPECT_EQ(said["clock_bound_unknown"], false);
   EXPECT_EQ(said["percent_95"].size(), 2u);
 }
 
@@ -91,7 +95,22 @@ TEST(Comparison, WhereNobodyKnowsHowFarTheClocksAreApartNoDifferenceIsShown) {
   const QString text = comparison_text(comparison);
   EXPECT_TRUE(text.contains(QString::fromUtf8("+600 ± ? (+30 %), within what the clocks may err"))) << text.toStdString();
   EXPECT_FALSE(text.contains(QString::fromUtf8("less than its ±"))) << text.toStdString();
-  EXPECT_TRUE(comparison_json(comparison)["points"][0]["figures"]["latency_us.p50"]["sides"][1]["difference_clock_bound_us"].is_null());
+  const auto said = comparison_json(comparison)["points"][0]["figures"]["latency_us.p50"]["sides"];
+  EXPECT_TRUE(said[0]["clock_bound_us"].is_null());
+  EXPECT_EQ(said[0]["clock_bound_unknown"], false) << "of one clock";
+  EXPECT_TRUE(said[1]["clock_bound_us"].is_null());
+  EXPECT_EQ(said[1]["clock_bound_unknown"], true);
+  EXPECT_TRUE(said[1]["difference_clock_bound_us"].is_null());
+  EXPECT_EQ(said[1]["difference_clock_bound_unknown"], true);
+  const auto figures = report_of(comparison).figures;
+  const auto drawn = std::find_if(figures.begin(), figures.end(), [](const Figure& each) { return each.id == "latency-us-p50"; });
+  ASSERT_TRUE(drawn != figures.end());
+  ASSERT_EQ(drawn->series.size(), 2u);
+  for (const std::size_t side : {0u, 1u}) {
+    const FigurePoint& point = drawn->series[side].points.at(0);
+    EXPECT_EQ(point.clock_bound, 0);
+    EXPECT_EQ(point.clock_bound_unknown, side == 1);
+  }
 }
 
 TEST(Comparison, OfACaseWhatSentNothingDoesNotTakeTheFirstOnesPlace) {

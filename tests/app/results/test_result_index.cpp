@@ -4,8 +4,10 @@
 #include <sys/file.h>
 
 #include <QDir>
+#include <QDirIterator>
 #include <QFile>
 #include <QTemporaryDir>
+#include <atomic>
 #include <climits>
 #include <cmath>
 
@@ -244,9 +246,48 @@ TEST_F(ResultIndexTest, ADeletedRunCanBeTakenBackUntilTheNextStart) {
   EXPECT_EQ(index.restore(folder + "/first"), QString());
   EXPECT_TRUE(names(list()).contains("first"));
   EXPECT_EQ(index.remove(folder + "/a-case/runs/0001-x"), QString());
+  EXPECT_TRUE(index.can_be_restored(folder + "/a-case/runs/0001-x"));
   index.forget_removed();
+  EXPECT_FALSE(index.can_be_restored(folder + "/a-case/runs/0001-x"));
   EXPECT_NE(index.restore(folder + "/a-case/runs/0001-x"), QString());
   EXPECT_NE(index.remove("/etc"), QString());
+}
+
+/// Files below a folder, whatever they are.
+qsizetype files_in(const QString& folder) {
+  qsizetype count = 0;
+  QDirIterator each(folder, QDir::Files | QDir::Hidden | QDir::System, QDirIterator::Subdirectories);
+  for (; each.hasNext(); each.next()) ++count;
+  return count;
+}
+
+TEST_F(ResultIndexTest, WhatIsForgottenIsDeletedApartAndAsFarAsThereIsTime) {
+  ResultIndex index(folder);
+  const QString outside = place.filePath("outside");
+  QDir().mkpath(outside);
+  QFile(outside + "/kept").open(QIODevice::WriteOnly);
+  ASSERT_TRUE(QFile::link(outside, folder + "/first/link"));
+  QFile(folder + "/first/.hidden").open(QIODevice::WriteOnly);
+  EXPECT_EQ(index.remove(folder + "/first"), QString());
+  const qsizetype removed = files_in(folder + "/.deleted");
+  ASSERT_GT(removed, 2);
+  index.forget_removed();
+  EXPECT_EQ(files_in(folder + "/.forgotten"), removed) << "none is deleted before the list is there";
+  EXPECT_EQ(names(list()), QStringList({"under-way", "second", "0001-x"}));
+  std::atomic<bool> cancelled = true;
+  index.delete_forgotten(cancelled);
+  EXPECT_EQ(files_in(folder + "/.forgotten"), removed);
+  // The next start goes on, with what was removed since; what is removed then is none of its business.
+  EXPECT_EQ(index.remove(folder + "/a-case/runs/0001-x"), QString());
+  index.forget_removed();
+  EXPECT_GT(files_in(folder + "/.forgotten"), removed);
+  EXPECT_EQ(index.remove(folder + "/second"), QString());
+  cancelled = false;
+  index.delete_forgotten(cancelled);
+  EXPECT_FALSE(QFileInfo::exists(folder + "/.forgotten"));
+  EXPECT_TRUE(QFile::exists(outside + "/kept")) << "a link is not followed";
+  EXPECT_EQ(index.restore(folder + "/second"), QString());
+  EXPECT_TRUE(names(list()).contains("second"));
 }
 
 }  // namespace

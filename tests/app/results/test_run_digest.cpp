@@ -106,5 +106,41 @@ TEST(RunDigest, IsWholeOnlyWhereTheLogsThatAreHereMakeUpWhatTheSummaryCounts) {
   EXPECT_FALSE(is_whole()) << "the senders' logs lie elsewhere";
 }
 
+TEST(RunDigest, LeavesOutTheLogsOfServicesThatOnlyAnEarlierStartHad) {
+  const QTemporaryDir folder;
+  std::vector<measure::SentLine> sent;
+  std::vector<measure::ReceivedLine> received;
+  for (int i = 0; i < 10; ++i) {
+    const std::int64_t due_ns = 1000 * s + i * ms;
+    sent.push_back({.index = i, .size = 50, .intended_ns = due_ns, .sent_ns = due_ns, .lag_ns = 0, .delay_ns = {}});
+    received.push_back({.index = i, .sender = 1, .intended_ns = due_ns, .sent_ns = due_ns, .received_ns = due_ns + ms, .latency_ns = ms});
+  }
+  make_log(folder.filePath("senders/S001.log"), measure::sent_columns, sent);
+  make_log(folder.filePath("receivers/R001.log"), measure::received_columns, received);
+  StoredRun run{folder.path(), {{"logs", {{"mode", "all"}, {"senders", {{"dropped", 0}}}, {"receivers", {{"dropped", 0}}}}}}};
+  run.summary["run"] = "this";
+  run.summary["settings"] = {
+      {"queue", {{"mode", "broadcaster"}}}, {"senders", {{"amount", 1}, {"delay_ms", 1}}}, {"receivers", {{"amount", 1}}}};
+  run.summary["services"] = {{"senders", {{{"number", 1}, {"attempted", 10}}}}, {"receivers", {{{"number", 1}, {"received", 10}}}}};
+  const auto receivers_with = [&](const QByteArray& head) {
+    QFile file(folder.filePath("receivers/R002.log"));
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(head + "# lines: 0\n");
+    file.close();
+    QString error;
+    const auto digest = digest_of(run, error);
+    EXPECT_TRUE(digest) << error.toStdString();
+    if (!digest) return std::size_t{0};
+    EXPECT_EQ(digest->whole, digest->receivers.size() == 1);
+    EXPECT_EQ(digest->never_came, digest->receivers.size() == 1 ? 0 : 10);
+    return digest->receivers.size();
+  };
+  EXPECT_EQ(receivers_with("# run: this\n# receivers.amount: 2\n"), 1u);
+  EXPECT_EQ(receivers_with("# run: this\n# receivers.amount: 1\n"), 2u) << "no start of this run had it";
+  EXPECT_EQ(receivers_with("# run: another\n# receivers.amount: 2\n"), 2u);
+  run.summary["settings"]["receivers"]["amount"] = 2;
+  EXPECT_EQ(receivers_with("# run: this\n# receivers.amount: 2\n"), 2u) << "the last start had it, too: it received nothing";
+}
+
 }  // namespace
 }  // namespace n2nq::app

@@ -49,13 +49,18 @@ class TestCharts : public QObject {
   Q_OBJECT
  private slots:
   void history_is_bounded_and_in_order();
+  void what_is_kept_outlives_what_is_older();
   void axes_grow_at_once_and_shrink_late();
+  void an_axis_reaches_below_0_for_what_lies_there();
   void a_live_window_follows_and_a_held_one_stays();
   void zoom_keeps_the_instant_under_the_pointer();
   void an_empty_chart_shows_axes_and_units();
   void a_reading_gives_all_series_and_dashes_for_gaps();
   void a_point_without_neighbours_is_drawn();
+  void latencies_below_0_are_drawn();
   void pause_holds_the_charts_and_records_on();
+  void a_held_picture_stays_longer_than_ten_minutes();
+  void what_was_seen_while_held_is_bounded();
   void the_clocks_of_the_run_before_are_forgotten();
   void a_late_answer_leaves_no_gap_and_silence_does();
   void the_axis_grows_with_a_short_run();
@@ -80,6 +85,24 @@ void TestCharts::history_is_bounded_and_in_order() {
   QVERIFY(history.marks().size() <= ChartHistory::marks_max);
 }
 
+void TestCharts::what_is_kept_outlives_what_is_older() {
+  ChartHistory history(1, 100);
+  for (int i = 0; i < 100; ++i) history.add(i, {1.0 * i});
+  history.keep(20, 29);
+  for (int i = 100; i < 1000; ++i) history.add(i, {1.0 * i});
+  QCOMPARE(history.size(), std::size_t(111));  // with the one before them
+  QCOMPARE(history.first_time(), 19.0);
+  QCOMPARE(history.value(0, 10), 29.0);
+  QCOMPARE(history.time(11), 900.0);
+  history.keep(0, 1e6);
+  for (int i = 1000; i < 2000; ++i) history.add(i, {1.0 * i});
+  QCOMPARE(history.size(), std::size_t(200));
+  QCOMPARE(history.first_time(), 1800.0);
+  history.keep(app::unknown, app::unknown);
+  QCOMPARE(history.size(), std::size_t(100));
+  QCOMPARE(history.first_time(), 1900.0);
+}
+
 void TestCharts::axes_grow_at_once_and_shrink_late() {
   QCOMPARE(axis_top(app::unknown, 0, 100), 100.0);
   QCOMPARE(axis_top(401, 0, 100), 600.0);
@@ -95,6 +118,23 @@ void TestCharts::axes_grow_at_once_and_shrink_late() {
   QCOMPARE(range.max, 10000.0);
   QVERIFY(log_range(50, 900, range) == range);
   QVERIFY(log_range(app::unknown, app::unknown, range) == range);
+}
+
+void TestCharts::an_axis_reaches_below_0_for_what_lies_there() {
+  const LinearRange ordinary = linear_range(0, 401, {}, 100);
+  QVERIFY((ordinary == LinearRange{0, 600, 200}));
+  QVERIFY(linear_range(app::unknown, app::unknown, ordinary, 100) == ordinary);
+  const LinearRange both = linear_range(-200, 800, {}, 100);
+  QVERIFY((both == LinearRange{-400, 1000, 200}));
+  QVERIFY(linear_range(-170, 700, both, 100) == both);  // it could be shorter, but it stays
+  QVERIFY((linear_range(10, 700, both, 100) == LinearRange{0, 1000, 200}));
+  const LinearRange uneven = linear_range(-10'000, 7'000, {}, 100);
+  QVERIFY((uneven == LinearRange{-12'000, 9'000, 3'000}));
+  QVERIFY((linear_range(100, 7'000, uneven, 100) == LinearRange{0, 10'000, 2'000}));  // its top is a round one again
+  const LinearRange below = linear_range(-4200, -4000, {}, 100);
+  QVERIFY((below == LinearRange{-6000, 2000, 2000}));
+  QVERIFY(linear_range(-4200, -4000, below, 100) == below);
+  QVERIFY(linear_range(-4200, -4000, {0, 800'000, 200'000}, 100) == below);  // nothing is up there any more
 }
 
 void TestCharts::a_live_window_follows_and_a_held_one_stays() {
@@ -198,6 +238,28 @@ void TestCharts::a_point_without_neighbours_is_drawn() {
   QVERIFY(has_color(*card.latency_chart(), p99));
 }
 
+void TestCharts::latencies_below_0_are_drawn() {
+  Theme theme;
+  theme.choose(ThemeChoice::light);
+  ChartsCard card(theme);
+  card.resize(1200, 400);
+  card.show();
+  for (int i = 0; i < 50; ++i) card.add_sample(sample(i * 0.1, 300));
+  card.set_paused(true);  // draws at once
+  QCOMPARE(card.latency_chart()->value_axis_bottom(), 0.0);
+  card.set_paused(false);
+  card.clear();
+  for (int i = 0; i < 50; ++i) card.add_sample(sample(i * 0.1, -300));
+  card.set_paused(true);
+  QVERIFY(has_color(*card.latency_chart(), theme.tokens().series[2]));
+  QCOMPARE(card.latency_chart()->value_axis_bottom(), -400.0);
+  QVERIFY(card.latency_chart()->value_axis_top() >= 170);
+  auto* axis = qobject_cast<QCategoryAxis*>(card.latency_chart()->chart()->axes(Qt::Vertical).front());
+  QVERIFY2(axis->categoriesLabels().contains(QStringLiteral("0")), qPrintable(axis->categoriesLabels().join(u' ')));
+  QCOMPARE(axis->categoriesLabels().first(), QStringLiteral("−400"));
+  QCOMPARE(card.rate_chart()->value_axis_bottom(), 0.0);
+}
+
 void TestCharts::pause_holds_the_charts_and_records_on() {
   Theme theme;
   ChartsCard card(theme);
@@ -222,6 +284,48 @@ void TestCharts::pause_holds_the_charts_and_records_on() {
   for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(newest(chart), QStringLiteral("end"));
   card.add_sample(sample(-1, 400));  // before the common start
   QCOMPARE(card.latency_history().size(), std::size_t(200));
+}
+
+void TestCharts::a_held_picture_stays_longer_than_ten_minutes() {
+  Theme theme;
+  theme.choose(ThemeChoice::light);
+  ChartsCard card(theme);
+  card.resize(1200, 300);
+  card.show();
+  for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, 400));
+  card.set_paused(true);
+  for (int i = 100; i < 7000; ++i) card.add_sample(sample(i * 0.1, 500));
+  for (const ChartHistory* history : {&card.latency_history(), &card.rate_history()}) {
+    QCOMPARE(history->first_time(), 0.0);
+    QVERIFY(history->size() <= 2 * ChartHistory::samples_default);
+  }
+  card.latency_chart()->set_reading(5.0);
+  QCOMPARE(card.latency_chart()->reading_lines().value(3), QStringLiteral("p99: ") + time_figure(400).text());
+  QVERIFY(has_color(*card.latency_chart(), theme.tokens().series[2]));
+  card.set_paused(false);
+  for (const ChartHistory* history : {&card.latency_history(), &card.rate_history()}) {
+    QCOMPARE(history->size(), ChartHistory::samples_default);
+    QCOMPARE(history->first_time(), 100.0);
+  }
+}
+
+void TestCharts::what_was_seen_while_held_is_bounded() {
+  TimeWindow window;
+  window.set_limits(0, 1000);
+  QVERIFY(std::isnan(window.seen_from_s()) && std::isnan(window.seen_to_s()));
+  const auto seen = [&window] { return std::pair(window.seen_from_s(), window.seen_to_s()); };
+  window.pan(-100);
+  QCOMPARE(seen(), std::pair(840.0, 1000.0));  // what was in sight before it was moved, too
+  window.zoom(2, 900);
+  QCOMPARE(seen(), std::pair(780.0, 1000.0));
+  window.zoom(0.5, 900);
+  QCOMPARE(seen(), std::pair(780.0, 1000.0));
+  window.pan(-600);
+  QCOMPARE(seen(), std::pair(240.0, 840.0));
+  window.pan(1000);
+  QCOMPARE(seen(), std::pair(400.0, 1000.0));
+  window.resume();
+  QVERIFY(std::isnan(window.seen_from_s()) && std::isnan(window.seen_to_s()));
 }
 
 void TestCharts::the_clocks_of_the_run_before_are_forgotten() {

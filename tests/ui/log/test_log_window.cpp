@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QAbstractButton>
+#include <QAction>
 #include <QClipboard>
 #include <QDir>
 #include <QFile>
@@ -56,6 +57,7 @@ class TestLogWindow : public QObject {
   void what_is_asked_for_is_found_before_the_part_that_is_shown_or_said_to_be_nowhere();
   void copy_takes_the_selection_or_everything();
   void a_long_path_cuts_off_nothing_else_below_the_lines();
+  void a_path_that_is_cut_off_is_copied_whole();
   void one_window_per_file();
   void the_columns_stay_above_the_lines();
 
@@ -241,6 +243,29 @@ void TestLogWindow::a_long_path_cuts_off_nothing_else_below_the_lines() {
   QVERIFY(position->fontMetrics().horizontalAdvance(position->text()) <= position->width());
   QVERIFY2(position->toolTip().startsWith(before) && position->toolTip().endsWith(path_), qPrintable(position->toolTip()));
   QCOMPARE(position->accessibleDescription(), position->toolTip());
+}
+
+void TestLogWindow::a_path_that_is_cut_off_is_copied_whole() {
+  const QString folder = folder_->filePath(QString(200, u'f'));
+  QVERIFY(QDir().mkpath(folder));
+  path_ = folder + QStringLiteral("/R001.log");
+  append(path_, "first\n");
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  window->resize(700, 400);
+  window->activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(window, deadline_ms));
+  auto* position = window->findChild<QLabel*>(QStringLiteral("log_position"));
+  QTRY_VERIFY_WITH_TIMEOUT(position->text().startsWith(QStringLiteral("6 B · ")), deadline_ms);
+  QVERIFY2(position->text().endsWith(u'…'), qPrintable(position->text()));
+  QGuiApplication::clipboard()->clear();
+  QTest::mouseClick(position, Qt::LeftButton);
+  QTest::keyClick(position, Qt::Key_C, Qt::ControlModifier);
+  QCOMPARE(QGuiApplication::clipboard()->text(), path_);
+  // Also by the right mouse button.
+  QCOMPARE(position->contextMenuPolicy(), Qt::ActionsContextMenu);
+  QGuiApplication::clipboard()->clear();
+  position->actions().first()->trigger();
+  QCOMPARE(QGuiApplication::clipboard()->text(), path_);
 }
 
 void TestLogWindow::one_window_per_file() {

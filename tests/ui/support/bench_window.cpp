@@ -7,6 +7,7 @@
 #include <QDir>
 #include <QEventLoop>
 #include <QFile>
+#include <QFileInfo>
 #include <QLineEdit>
 #include <QTest>
 #include <QTimer>
@@ -98,6 +99,16 @@ bool BenchWindow::wait_for_state(app::RunState state) {
   return wait_for([this, state] { return run().state() == state; });
 }
 
+bool BenchWindow::come_back() {
+  QWidget editor;
+  editor.show();
+  for (QWidget* each : {&editor, static_cast<QWidget*>(window_.get())}) {
+    each->activateWindow();
+    if (!QTest::qWaitForWindowActive(each, deadline_ms)) return false;
+  }
+  return true;
+}
+
 void BenchWindow::end_run() {
   if (!window_) return;
   const auto over = [this] { return run().state() == app::RunState::idle || run().state() == app::RunState::finished; };
@@ -126,6 +137,11 @@ int child_pid(const char* program) {
 QByteArray file_text(const QString& path) {
   QFile file(path);
   return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+bool write_text(const QString& path, const QByteArray& text) {
+  QFile file(path);
+  return QDir().mkpath(QFileInfo(path).path()) && file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
 }
 
 }  // namespace n2nq::ui_test

@@ -49,6 +49,8 @@ class BenchWindow {
   /// Lets events happen until the condition holds; false when the deadline passed.
   static bool wait_for(const std::function<bool()>& condition, int deadline = deadline_ms);
   bool wait_for_state(app::RunState state);
+  /// From another window, such as an editor's, into this one; false when the deadline passed.
+  bool come_back();
   /// Ends whatever still runs.
   void end_run();
 
@@ -68,5 +70,8 @@ int child_pid(const char* program);
 
 /// The file's text; empty when it cannot be read.
 QByteArray file_text(const QString& path);
+
+/// In place of what was in the file, whose folder is made where there is none; false: it cannot be written.
+bool write_text(const QString& path, const QByteArray& text);
 
 }  // namespace n2nq::ui_test

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widget/elided_label.h"
 
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QTest>
 #include <QTextDocument>
+
+#include "ui/widget/setting_fields.h"
 
 namespace {
 
@@ -19,7 +23,20 @@ class TestElidedLabel : public QObject {
   void what_a_host_says_is_no_html();
   void more_height_shows_more_lines_where_it_grows();
   void a_word_longer_than_a_line_is_not_cut_off();
+  void what_is_cut_off_is_copied_whole();
+  void a_problem_of_a_setting_is_copied_whole();
+
+ private:
+  /// A click on it, and Ctrl+C; gives what is in the clipboard then, in which "nothing" was before.
+  static QString copied_from(ElidedLabel& label);
 };
+
+QString TestElidedLabel::copied_from(ElidedLabel& label) {
+  QGuiApplication::clipboard()->setText(QStringLiteral("nothing"));
+  QTest::mouseClick(&label, Qt::LeftButton);
+  QTest::keyClick(&label, Qt::Key_C, Qt::ControlModifier);
+  return QGuiApplication::clipboard()->text();
+}
 
 void TestElidedLabel::what_there_is_no_room_for_is_in_the_tooltip() {
   ElidedLabel label("", 2);
@@ -63,6 +80,36 @@ void TestElidedLabel::a_word_longer_than_a_line_is_not_cut_off() {
   label.set_text(path);
   QCOMPARE(QString(label.text()).remove(u'\n').remove(u' '), QString(path).remove(u' '));
   for (const QString& line : label.text().split(u'\n')) QVERIFY2(label.fontMetrics().horizontalAdvance(line) <= 200, qPrintable(line));
+}
+
+void TestElidedLabel::what_is_cut_off_is_copied_whole() {
+  ElidedLabel label;
+  label.offer_copy(QStringLiteral("Copy"));
+  label.resize(200, 40);
+  label.show();
+  label.activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(&label));
+  QCOMPARE(copied_from(label), QStringLiteral("nothing"));  // and not an empty text
+  label.set_text(sentence);
+  QVERIFY(label.text().endsWith(u'…'));
+  QCOMPARE(copied_from(label), sentence);
+  // Also by the right mouse button.
+  QCOMPARE(label.contextMenuPolicy(), Qt::ActionsContextMenu);
+  QCOMPARE(label.actions().size(), 1);
+  QCOMPARE(label.actions().first()->text(), QStringLiteral("Copy"));
+}
+
+void TestElidedLabel::a_problem_of_a_setting_is_copied_whole() {
+  n2nq::ui::SettingsForm form;
+  n2nq::ui::ProblemLine line(form, {QStringLiteral("senders.amount")});
+  line.resize(60, 40);
+  line.show();
+  line.activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(&line));
+  form.set(QStringLiteral("senders.amount"), QStringLiteral("0"));
+  const QString problem = QStringLiteral("✕ ") + form.problem(QStringLiteral("senders.amount"));
+  QVERIFY2(line.text().endsWith(u'…') && line.text() != problem, qPrintable(line.text()));
+  QCOMPARE(copied_from(line), problem);
 }
 
 }  // namespace

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The report of a test case, and that whoever asks for it can do without it at any moment.
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+#include <atomic>
+
+#include "app/cases/case_folder.h"
+#include "app/report/case_report.h"
+#include "app/report/result_report.h"
+#include "tests/app/results/made_runs.h"
+
+namespace n2nq::app {
+namespace {
+
+const char* const small_case = R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
+)";
+
+TEST(CaseReport, StopsReadingRunsWhenItIsCancelled) {
+  const QTemporaryDir place;
+  const ReadCase read = read_case_text(small_case, "small.yaml");
+  ASSERT_TRUE(read.file);
+  QStringList errors;
+  const auto plan = CasePlan::make(*read.file, {.scale = Scale::quick}, errors);
+  ASSERT_TRUE(plan) << errors.join('\n').toStdString();
+  QString error;
+  const QString folder = place.filePath("case");
+  const auto made = CaseFolder::make(place.path(), folder, "small", *plan, "0.1.0 abc", QDateTime::currentDateTime(), error);
+  ASSERT_TRUE(made) << error.toStdString();
+  make_run(folder + "/runs/0001-1-r1", {});
+
+  std::atomic<bool> cancelled = false;
+  const auto report = report_of_case(folder, error, &cancelled);
+  ASSERT_TRUE(report) << error.toStdString();
+  EXPECT_EQ(report->title, "Test case: Small");
+  EXPECT_EQ(figures_of_cases({folder, folder}, &cancelled).size(), 1u);
+
+  // A run that cannot be read is told, if anybody comes to it.
+  QFile damaged(folder + "/runs/0001-1-r1/summary.json");
+  ASSERT_TRUE(damaged.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  damaged.close();
+  const auto with_damaged = report_of_case(folder, error);
+  ASSERT_TRUE(with_damaged);
+  EXPECT_TRUE(with_damaged->lead.last().startsWith("Left out: ")) << with_damaged->lead.join('\n').toStdString();
+  cancelled = true;
+  error.clear();
+  EXPECT_FALSE(report_of_case(folder, error, &cancelled));
+  EXPECT_EQ(error, "") << "whoever cancelled it knows why";
+  EXPECT_FALSE(report_of_results({folder}, error, {}, &cancelled));
+  EXPECT_EQ(error, "");
+  EXPECT_TRUE(figures_of_cases({folder, folder}, &cancelled).empty());
+}
+
+}  // namespace
+}  // namespace n2nq::app
