@@ -37,10 +37,8 @@ class BenchCase(unittest.TestCase):
 
     def start(self, *arguments, out="run", bin=BIN, env=None):
         """n2nq-bench run ARGUMENTS --out FOLDER/out, in the background."""
-        process = subprocess.Popen(
-            [bin / "n2nq-bench", "run", *map(str, arguments), "--out", self.folder / out], env=env,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            start_new_session=True)  # nobody to ask: whoever started the tests may have a terminal
+        process = start_with_nobody([bin / "n2nq-bench", "run", *map(str, arguments), "--out", self.folder / out], env=env,
+                                    stderr=subprocess.STDOUT)
         self.processes.append(process)
         return process
 
@@ -69,6 +67,22 @@ class BenchCase(unittest.TestCase):
                 if sum(1 for line in log.read_text().splitlines() if line[:1].isdigit()) >= lines:
                     return True
         self.wait_for("traffic", some_line)
+
+
+# For programs that find no terminal to ask somebody at, though whoever started the tests may have one. Ctrl+C, typed there, does not reach them
+# either: they end with the thread that started them, which has to be one that stays.
+_WITH_NOBODY = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "text": True, "start_new_session": True}
+_ENDING_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
+
+
+def start_with_nobody(command, **options):
+    """The process of that command. options: of subprocess.Popen."""
+    return subprocess.Popen([*_ENDING_WITH_US, *command], **_WITH_NOBODY, **options)
+
+
+def run_with_nobody(command, timeout=DEADLINE_S, **options):
+    """The same when it has ended, with its output. options: of subprocess.run."""
+    return subprocess.run([*_ENDING_WITH_US, *command], timeout=timeout, **_WITH_NOBODY, **options)
 
 
 def main_at_once():

@@ -21,21 +21,42 @@ FIRST_NUMBER = 10
 START_S = 10  # until a start that cannot succeed has failed
 
 
+NUMBERS = range(FIRST_NUMBER, pretend_lab.NUMBERS_MAX)
+
+
+def under_a_free_number(take_up, numbers=NUMBERS):
+    """What take_up(number) gives for the first one that nobody uses; for others it raises pretend_lab.Stands."""
+    for number in numbers:
+        try:
+            return take_up(number)
+        except pretend_lab.Stands:
+            continue
+    raise OSError(f"all numbers of labs are taken: what stands in {pretend_lab.folder_of('*')}?")
+
+
+def by_hand(script, number, *arguments):
+    """The completed process of tests/lab/SCRIPT, for the lab of that number."""
+    return subprocess.run([LAB / script, *map(str, arguments), "--number", str(number)], capture_output=True, text=True)
+
+
+def up_by_hand(*arguments):
+    """The number of a lab that nobody used, and the completed process of tests/lab/up, which stands there if that gave 0. The last ones
+    first: when it was taken down, no other test has made its lab there."""
+    def up(number):
+        done = by_hand("up", number, *arguments)
+        if "stands already" in done.stderr:
+            raise pretend_lab.Stands(done.stderr)
+        return number, done
+    return under_a_free_number(up, reversed(NUMBERS))
+
+
 class Lab:
     """Hosts as tests/lab/up would make with these arguments, under a number that nobody uses. To be closed. hosts: how many, or their names."""
 
     def __init__(self, hosts, **arguments):
         names = pretend_lab.names_of(hosts) if isinstance(hosts, int) else hosts
-        for number in range(FIRST_NUMBER, pretend_lab.NUMBERS_MAX):
-            pretend_lab.take_down_abandoned(number)  # by a test that was killed
-            try:
-                self.facts = pretend_lab.take_up(number, names, owner=os.getpid(), **arguments)
-                break
-            except pretend_lab.Stands:
-                continue
-        else:
-            raise OSError(f"all numbers of labs are taken: what stands in {pretend_lab.folder_of('*')}?")
-        self.number = number
+        self.facts = under_a_free_number(lambda number: pretend_lab.take_up(number, names, owner=os.getpid(), **arguments))
+        self.number = self.facts["number"]
         self.folder = pathlib.Path(self.facts["folder"])
         self.hosts = {host["name"]: host for host in self.facts["hosts"]}
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from bench import BIN, BenchCase
+from bench import BIN, BenchCase, run_with_nobody
 from pseudo_terminal import AtTerminal
 
 PASSPHRASE = f"open sesame, dear cave {os.urandom(4).hex()}"  # another test's own programs have another one on their command lines
@@ -77,5 +77,4 @@ class PersonCase(BenchCase):
 
     def with_nobody(self, command):
         """The completed process, where there is no terminal."""
-        return subprocess.run(command, env=self.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, timeout=120, start_new_session=True)
+        return run_with_nobody(command, env=self.environment(), stderr=subprocess.STDOUT)

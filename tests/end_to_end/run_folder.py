@@ -68,6 +68,8 @@ class Log:
         if columns is None and self.header:
             columns = [h for h in self.header if "\t" in h][-1].lstrip("# ").split("\t")
         self.columns = columns or []
+        remarks = reversed(self.header + self.footer)  # the first of each key counts
+        self.words = dict(line[2:].split(": ", 1) for line in remarks if ": " in line[2:])
         self.skipped = set()
         for line in self.header + self.footer:
             if line.startswith("# skipped: "):
@@ -85,11 +87,21 @@ class RunFolder:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.summary = json.loads((self.folder / "summary.json").read_text())
-        self.senders = {number_of(p): Log(p) for p in sorted((self.folder / "senders").glob("S*.log"))}
-        self.receivers = {number_of(p): Log(p) for p in sorted((self.folder / "receivers").glob("R*.log"))}
+        self.senders, self.receivers = self._logs("senders", "S"), self._logs("receivers", "R")
         settings = self.summary["settings"]
         self.broadcaster = settings["queue"]["mode"] == "broadcaster"
         self.as_fast_as_it_goes = settings["senders"]["delay_ms"] == 0
+
+    def _logs(self, group, letter):
+        """By number, without those that only an earlier start of the group had, with more services, and before there was any traffic."""
+        last_amount = self.summary["settings"][group]["amount"]
+        of_last_start = {row["number"] for row in self.summary["services"][group]}
+
+        def is_of_an_earlier_start(number, log):
+            return (not log.rows and not log.warm_up and log.words.get("run") == self.summary["run"]
+                    and number > last_amount and number not in of_last_start and number <= int(log.words.get(f"{group}.amount", 0)))
+        logs = {number_of(path): Log(path) for path in sorted((self.folder / group).glob(f"{letter}*.log"))}
+        return {number: log for number, log in logs.items() if not is_of_an_earlier_start(number, log)}
 
 
 def goes_back(instants):

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import unittest
 
-from bench import BIN, DEADLINE_S, BenchCase, alive, children
+from bench import BIN, DEADLINE_S, BenchCase, alive, children, start_with_nobody
 
 CASE = """
 format: 1
@@ -34,8 +34,7 @@ class Cases(BenchCase):
 
     def begin(self, *arguments, bin=BIN):
         environment = dict(os.environ, XDG_DATA_HOME=str(self.folder / "data"), XDG_CONFIG_HOME=str(self.folder / "config"))
-        process = subprocess.Popen([bin / "n2nq-bench", "case", *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        process = start_with_nobody([bin / "n2nq-bench", "case", *map(str, arguments)], env=environment, stderr=subprocess.PIPE)
         self.processes.append(process)
         return process
 

@@ -4,6 +4,7 @@
 import json
 import pathlib
 import re
+import shlex
 import subprocess
 import unittest
 
@@ -32,7 +33,7 @@ def commands():
 
 class CiJob(BenchCase):
     def step(self, command):
-        command = command.replace("app/run", str(BIN / "n2nq-bench"), 1)
+        command = command.replace("app/run", shlex.quote(str(BIN / "n2nq-bench")), 1)
         done = subprocess.run(["sh", "-e", "-c", command], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
         return done.returncode, done.stderr + done.stdout
 

@@ -3,6 +3,7 @@
 """Receivers that stop reading and are cut off, before and after whatever else befalls a run: what went with their connections is told apart
 from what was lost otherwise, and the others go on."""
 import pathlib
+import shlex
 import sys
 import unittest
 
@@ -23,7 +24,8 @@ ip link set lo up && for buffer in rmem wmem; do echo 4096 131072 262144 >/proc/
 class CutOff(BenchCase):
     def start(self, *arguments, **more):
         bench = self.folder / "n2nq-bench"
-        bench.write_text(f"#!/bin/sh\nexec unshare {' '.join(AS_ROOT)} --net sh -c '{SMALL_BUFFERS}' {BIN / 'n2nq-bench'} \"$@\"\n")
+        command = ["unshare", *AS_ROOT, "--net", "sh", "-c", SMALL_BUFFERS, str(BIN / "n2nq-bench")]
+        bench.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
         bench.chmod(0o700)
         return super().start(*arguments, bin=self.folder, **more)
 

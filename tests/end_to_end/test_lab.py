@@ -15,7 +15,7 @@ import time
 import unittest
 
 from bench import DEADLINE_S, SKIPPED
-from lab import LAB, Lab, main, pretend_lab
+from lab import FIRST_NUMBER, LAB, Lab, by_hand, main, pretend_lab, up_by_hand
 import pretend_host
 
 CLOCKS_NS = (0, 250_000_000, -250_000_000)
@@ -270,7 +270,7 @@ class EmulatedLinks(unittest.TestCase):
                                     ({"weight": 1}, [], "unknown key weight"), ({"delay_ns": 5}, ["h9"], "no link h9")):
             with self.assertRaisesRegex(OSError, words):
                 self.lab.shape_links(shape, names)
-        done = subprocess.run([LAB / "link", "h9", "--number", str(self.lab.number)], capture_output=True, text=True)
+        done = by_hand("link", self.lab.number, "h9")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("There is no link h9: there are h1, h2", done.stderr)
         self.assertEqual(self.lab.link_stats()["h1"]["up"]["shape"]["delay_ns"], 2_000_000)
@@ -292,41 +292,37 @@ class EmulatedLinks(unittest.TestCase):
 
 
 class ByHand(unittest.TestCase):
-    NUMBER = 9
-
-    def call(self, script, *arguments):
-        return subprocess.run([LAB / script, *map(str, arguments), "--number", str(self.NUMBER)], capture_output=True, text=True)
-
     def test_up_and_down(self):
-        self.addCleanup(self.call, "down")
-        done = self.call("up", 2, "--clock", "-250ms,1.5s", "--delay", "1ms")
+        number, done = up_by_hand(2, "--clock", "-250ms,1.5s", "--delay", "1ms", "--owner", os.getpid())
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.call("link", "h1", "--loss", "1%").returncode, 0)
-        self.assertIn("loss 0.01", self.call("link", "h1", "--direction", "up").stdout)
-        self.assertNotIn("loss", self.call("link", "h2").stdout.replace(" lost", ""))
+        self.addCleanup(pretend_lab.take_down, number)
+        self.assertEqual(by_hand("link", number, "h1", "--loss", "1%").returncode, 0)
+        self.assertIn("loss 0.01", by_hand("link", number, "h1", "--direction", "up").stdout)
+        self.assertNotIn("loss", by_hand("link", number, "h2").stdout.replace(" lost", ""))
         self.assertIn("clock +1500 ms", done.stdout)
-        facts = json.loads((pretend_lab.folder_of(self.NUMBER) / "lab.json").read_text())
+        folder = pretend_lab.folder_of(number)
+        facts = json.loads((folder / "lab.json").read_text())
         self.assertEqual([host["clock_ns"] for host in facts["hosts"]], [-250_000_000, 1_500_000_000])
-        again = self.call("up", 1)
+        again = by_hand("up", number, 1)
         self.assertEqual(again.returncode, 1)
         self.assertIn("stands already", again.stderr)
-        run = pretend_lab.folder_of(self.NUMBER) / "home/.local/share/n2nq/runs/a run/summary.json"
+        run = folder / "home/.local/share/n2nq/runs/a run/summary.json"
         run.parent.mkdir(parents=True)
         run.write_text("{}")
-        done = self.call("down")
+        done = by_hand("down", number)
         self.assertEqual(done.returncode, 0)
-        kept = pathlib.Path(re.search(r"kept in (/tmp/n2nq-lab-9-results-\S+)", done.stdout)[1])
+        kept = pathlib.Path(re.search(rf"kept in ({folder}-results-\S+)", done.stdout)[1])
         self.addCleanup(shutil.rmtree, kept)
         self.assertEqual((kept / "runs/a run/summary.json").read_text(), "{}")
-        self.assertEqual(traces(self.NUMBER), [])
-        self.assertIn("There is no lab 9", self.call("down").stdout)
+        self.assertEqual(traces(number), [])
+        self.assertIn(f"There is no lab {number}", by_hand("down", number).stdout)
 
     def test_wrong_words(self):
         for arguments, words in ((("0",), "from 1 to"), (("1", "--clock", "1h"), "250ms"),
                                  (("1", "--clock", ","), "250ms"), (("1", "--loss", "2"), "from 0 to 1"), (("--names", "a,a"), "no two alike"),
                                  (("2", "--bad-key", "h3"), "no host h3: there are h1, h2"),
-                                 (("1", "--delay", "-1ms"), "delay")):
-            done = self.call("up", *arguments)
+                                 (("1", "--delay", "-1ms"), "delay"), (("1", "--owner", "0"), "no process 0")):
+            done = by_hand("up", FIRST_NUMBER, *arguments)
             self.assertEqual(done.returncode, 2)
             self.assertIn(words, done.stderr)
 

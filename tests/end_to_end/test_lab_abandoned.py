@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A lab whose maker was killed. It stands for any other to take down, so no other test that makes one may run beside this."""
+import os
 import pathlib
 import subprocess
 import sys
 import time
 import unittest
 
-from lab import Lab, main, pretend_lab
+from lab import Lab, by_hand, main, pretend_lab, up_by_hand
 import pretend_host
 
 
@@ -19,6 +20,20 @@ class Abandoned(unittest.TestCase):
         pid = pretend_lab.read_facts(number)["hosts"][0]["pid"]
         self.assertIsNotNone(pretend_host.born(pid), "a host lives on without who made it")
         Lab(1).close()
+        self.assertIsNone(pretend_host.born(pid))
+
+    def test_so_it_is_where_a_program_lets_up_make_its_lab(self):
+        owner = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
+        self.addCleanup(owner.communicate)
+        number, done = up_by_hand(1, "--owner", owner.pid)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.addCleanup(pretend_lab.take_down, number)
+        pid = pretend_lab.read_facts(number)["hosts"][0]["pid"]
+        self.assertIn("stands already", by_hand("up", number, 1).stderr, "its owner is there")
+        owner.kill()
+        owner.wait()
+        done = by_hand("up", number, 1, "--owner", os.getpid())
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIsNone(pretend_host.born(pid))
 
     def test_a_host_goes_with_its_maker_that_has_not_noted_it(self):

@@ -7,10 +7,9 @@ import json
 import os
 import re
 import signal
-import subprocess
 import time
 
-from bench import BIN, hold_ups
+from bench import BIN, hold_ups, run_with_nobody
 from lab import START_S, LabCase, main
 
 HOSTS = 20
@@ -41,8 +40,7 @@ class Many(LabCase):
 
     def check(self, hosts, *options):
         begun = time.monotonic()
-        done = subprocess.run([BIN / "n2nq-bench", "hosts", "check", *options, "--hosts", hosts], env=self.lab.environment(),
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
+        done = run_with_nobody([BIN / "n2nq-bench", "hosts", "check", *options, "--hosts", hosts], env=self.lab.environment())
         print(f"{hosts.name}: checked in {time.monotonic() - begun:.1f} s")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.wait_for("nothing to be left", lambda: not any(self.lab.processes(name) for name in self.lab.hosts if name != GONE))

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import threading
 
+from bench import run_with_nobody
 from lab import Lab, main
 from lab_person import PASSPHRASE, PersonCase
 
@@ -192,8 +193,7 @@ class Questions(PersonCase):
 
     def test_what_was_not_found_out_is_not_good(self):
         def check():
-            done = subprocess.run(self.command("hosts", "check", "--json"), env=self.environment(), stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
+            done = run_with_nobody(self.command("hosts", "check", "--json"), env=self.environment())
             return done.returncode, json.loads(done.stdout)
 
         self.write_config(f"IdentityFile {self.right_key()}", hosts=["h3"])

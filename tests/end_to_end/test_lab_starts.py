@@ -3,12 +3,13 @@
 """Starts on several hosts that fail on one of them, and two benches on the same hosts."""
 import json
 import re
+import shlex
 import socket
-import subprocess
 import time
 
-from bench import BIN, hold_ups, stop_for
+from bench import BIN, hold_ups, run_with_nobody, stop_for
 from lab import LabCase, main
+from name_service import with_names
 
 # Stands in for sftp-server, and hands nothing on any more from the first folder of such a run.
 GATE = """#!/usr/bin/env python3
@@ -84,8 +85,7 @@ class Starts(LabCase):
         output = self.failed_start(self.start("quick", *places("h1", "h2", "h3"), out="unwritable"))
         for name in unwritable:
             self.assertRegex(output, rf"{name}: making the folder .*/runs/.* is not permitted. Give its user the right to write there, or give the host another folder")
-        done = subprocess.run(self.lab.bench_command("hosts", "check", "--json"), env=self.lab.environment(), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
+        done = run_with_nobody(self.lab.bench_command("hosts", "check", "--json"), env=self.lab.environment())
         for host in json.loads(done.stdout)["hosts"]:
             if host["name"] in unwritable:
                 self.assertEqual(host["folder"]["state"], "bad", host)
@@ -134,9 +134,9 @@ class Starts(LabCase):
         self.add_host(f"  - name: h9\n    address: 10.77.{self.lab.number}.99\n    user: lab\n")
         self.check_failed_start("h9")
 
-    def dead_addresses(self, count, port=0):
+    def dead_addresses(self, count):
         """Of this machine, and a port: nobody there answers who connects."""
-        addresses = []
+        addresses, port = [], 0
         for number in range(count):
             addresses.append(f"127.77.{self.lab.number}.{100 + number}")
             listening = socket.socket()
@@ -153,9 +153,9 @@ class Starts(LabCase):
 
     def where_a_name_has(self, addresses, name):
         """The folder of a n2nq-bench for which it is so."""
-        (self.folder / "hosts").write_text("".join(f"{address} {name}\n" for address in addresses))
+        names = with_names(self.folder / "names", {"hosts": "".join(f"{address} {name}\n" for address in addresses)})
         bench = self.folder / "n2nq-bench"
-        bench.write_text(f"#!/bin/sh\nexec unshare --mount sh -c 'mount --bind {self.folder}/hosts /etc/hosts && exec \"$0\" \"$@\"' {BIN}/n2nq-bench \"$@\"\n")
+        bench.write_text(f'#!/bin/sh\nexec {shlex.join(["unshare", "--mount", *names, str(BIN / "n2nq-bench")])} "$@"\n')
         bench.chmod(0o700)
         return self.folder
 
@@ -175,14 +175,17 @@ class Starts(LabCase):
 
     def test_what_answers_behind_dead_addresses_is_found_once(self):
         """A run connects twice, and would not start in time if it went through them twice."""
-        addresses, _ = self.dead_addresses(2, port=22)
+        addresses, port = self.dead_addresses(2)  # this machine may have an SSH server of its own at the usual one
         there = self.lab.hosts["h2"]["address"]
-        self.add_host(f"  - name: h9\n    address: h9.test\n    user: lab\n    identity_file: {self.lab.folder}/client_key\n")
+        self.lab.set_sshd("h2", Port=f"22\\nPort {port}")
+        self.addCleanup(self.lab.set_sshd, "h2", Port=22)
+        self.add_host(f"  - name: h9\n    address: h9.test\n    port: {port}\n    user: lab\n"
+                      f"    identity_file: {self.lab.folder}/client_key\n")
         with open(self.lab.folder / "known_hosts", "a+") as known:
             known.seek(0)
             before = known.read()
             self.addCleanup((self.lab.folder / "known_hosts").write_text, before)
-            known.writelines(f"h9.test {line.split(maxsplit=1)[1]}\n" for line in before.splitlines() if line.startswith("h2,"))
+            known.writelines(f"[h9.test]:{port} {line.split(maxsplit=1)[1]}\n" for line in before.splitlines() if line.startswith("h2,"))
         bench = self.start("quick", *places("h1", "h9", "h3"), "--set", "senders.messages=10",
                            bin=self.where_a_name_has([*addresses, there], "h9.test"))
         output, _ = bench.communicate(timeout=60)
@@ -224,8 +227,7 @@ class Starts(LabCase):
 
     def test_a_check_over_a_slow_link_finds_what_is_there(self):
         self.on_a_slow_link()
-        done = subprocess.run(self.lab.bench_command("hosts", "check", "--json"), env=self.lab.environment(), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, text=True, timeout=120, start_new_session=True)
+        done = run_with_nobody(self.lab.bench_command("hosts", "check", "--json"), env=self.lab.environment())
         ways = {(path["from"], path["to"]): path["round_trip_us"] for path in json.loads(done.stdout)["paths"]}
         for way in (("h1", "h2"), ("h2", "h1"), ("h2", "h3")):
             self.assertEqual(ways[way]["state"], "good", ways[way])

@@ -22,18 +22,20 @@ SENDERS, RECEIVERS = 4, 3
 
 
 class Run(BenchCase):
-    def connect_all(self, prefix=lambda host: [], address="127.0.0.1"):
-        """The broker on host 0, the groups on host 1."""
-        self.log = self.folder / "broker.log"
+    def connect_all(self, prefix=lambda host: [], address="127.0.0.1", out="run"):
+        """The broker on host 0, the groups on host 1; their logs in FOLDER/out."""
+        folder = self.folder / out
+        folder.mkdir()
+        self.log = folder / "broker.log"
         self.broker, port = start_broker(
             SENDERS, RECEIVERS, prefix=prefix(0), address=address, limits={"heartbeat_ms": int(HEARTBEAT_S * 1000), "reconnect_deadline_ms": 60000},
             log_file=str(self.log), mode="broadcaster", responses=True, retention_ms=600000)
         self.addCleanup(self.broker.close)
         common = {"prefix": prefix(1), "address": address}
-        self.receivers = start_group("receivers", port, (1, RECEIVERS, RECEIVERS), self.folder / "receivers", senders_total=SENDERS,
+        self.receivers = start_group("receivers", port, (1, RECEIVERS, RECEIVERS), folder / "receivers", senders_total=SENDERS,
                                      queue_mode="broadcaster", **common)
         self.addCleanup(self.receivers.close)
-        self.senders = start_group("senders", port, (1, SENDERS, SENDERS), self.folder / "senders",
+        self.senders = start_group("senders", port, (1, SENDERS, SENDERS), folder / "senders",
                                    load={"messages": None, "duration_ms": None, "size_bytes": [50, 50],
                                          "interval_ns": {"num": 50_000_000, "den": 1}, "start": "spread"}, **common)
         self.addCleanup(self.senders.close)
@@ -118,12 +120,15 @@ class DeadLink(Run):
 
 
 class StandStill(Run):
-    def pids(self):
-        return [process.popen.pid for process in (self.senders, self.receivers, self.broker)]
+    def processes_of_run(self):
+        return self.senders, self.receivers, self.broker
 
-    def stops_for_less_than_the_heartbeat_time(self):
+    def pids(self):
+        return [process.popen.pid for process in self.processes_of_run()]
+
+    def stops_for_less_than_the_heartbeat_time(self, out):
         """False where this machine held somebody up, beside a stop or for longer than it was to be stopped, which shows nothing."""
-        self.connect_all()
+        self.connect_all(out=out)
         held_up_s = hold_ups()
         # Without traffic the last sign of life before a stop is older: a heartbeat.
         stopped_s = []
@@ -135,6 +140,8 @@ class StandStill(Run):
             stopped_s.append(stop_for(pid, 0.8 * HEARTBEAT_S))
             self.wait_for_more()
         if max(stopped_s) > 0.95 * HEARTBEAT_S or held_up_s() > 0.15 * HEARTBEAT_S:
+            for process in self.processes_of_run():
+                process.close()
             return False
         self.assertEqual(self.left(), [])
         for bye in self.finish():
@@ -143,10 +150,8 @@ class StandStill(Run):
 
     def test_for_less_than_the_heartbeat_time_nobody_is_taken_for_gone(self):
         for attempt in range(5):
-            if self.stops_for_less_than_the_heartbeat_time():
+            if self.stops_for_less_than_the_heartbeat_time(f"run-{attempt}"):
                 return
-            self.folder = self.folder / "again"
-            self.folder.mkdir()
         self.fail("this machine holds everybody up")
 
     def test_for_much_longer_they_are_and_come_back(self):

@@ -3,7 +3,10 @@
 """However the bench ends, no process stays behind."""
 import json
 import os
+import pathlib
 import signal
+import subprocess
+import sys
 import unittest
 
 from bench import BenchCase, alive, children, is_sound
@@ -31,6 +34,23 @@ class Orphans(BenchCase):
         self.assertIn("format: 1", (self.folder / "run" / "settings.yaml").read_text())
         log = (self.folder / "run" / "receivers" / "R001.log").read_text()
         self.assertTrue(log.startswith("#"))
+
+    def test_a_test_that_is_killed_leaves_no_bench(self):
+        """As with Ctrl+C, which a session of its own does not get."""
+        program = """if True:
+            import os, pathlib, sys
+            from bench import BenchCase
+            test = BenchCase()
+            test.folder, test.processes = pathlib.Path(sys.argv[1]), []
+            bench = test.start("quick", "--set", "senders.duration_s=3600")
+            test.wait_until_traffic()
+            print(bench.pid, flush=True)
+            os.kill(os.getpid(), 9)"""
+        killed = subprocess.run([sys.executable, "-B", "-c", program, self.folder], cwd=pathlib.Path(__file__).parent,
+                                stdout=subprocess.PIPE, text=True)
+        bench = int(killed.stdout)
+        self.addCleanup(lambda: alive(bench) and os.kill(bench, signal.SIGKILL))
+        self.wait_for("the bench to be gone", lambda: not alive(bench))
 
     def test_ctrl_c_keeps_what_was_measured(self):
         process, found = self.started()

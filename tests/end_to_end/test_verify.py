@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`n2nq-bench verify`: agrees with what real runs leave, and finds a flipped byte."""
+import itertools
 import json
 import math
 import random
 import subprocess
 import unittest
 
+import verify_run
 from bench import BIN, BenchCase
 
 FLIPS = 60  # for each kind of file
@@ -15,6 +17,13 @@ FLIPS = 60  # for each kind of file
 def verify(folder):
     done = subprocess.run([BIN / "n2nq-bench", "verify", "--json", folder], capture_output=True, text=True, timeout=120)
     return done.returncode, json.loads(done.stdout) if done.stdout else None
+
+
+def differences_without_the_bench(folder):
+    try:
+        return verify_run.verify(folder).differences
+    except ValueError as error:  # a log that cannot be read
+        return [str(error)]
 
 
 class Verify(BenchCase):
@@ -117,6 +126,40 @@ class Verify(BenchCase):
                                            "h2 does not answer; the senders gave no final account")
         self.assertEqual(told(lambda summary: summary["logs"]["receivers"].update(dropped=1234)),
                          "the logs are not complete: 1234 lines of the receivers' logs were not written")
+
+    def test_takes_no_other_log_for_that_of_an_earlier_start(self):
+        folder = self.run_small()
+        lines = (folder / "receivers/R001.log").read_text().splitlines(keepends=True)
+        head = "".join(itertools.takewhile(lambda line: line.startswith("#"), lines))
+        head = head.replace("# service: R001\n", "# service: R004\n").replace("# receivers.amount: 3\n", "# receivers.amount: 4\n")
+        foot = "# lines: 0\n# dropped: 0\n# complete: yes\n"
+        left = folder / "receivers/R004.log"
+        left.write_text(head + foot)
+        self.assert_agrees(folder)
+        self.assertEqual(differences_without_the_bench(folder), [])
+
+        def assert_differs(log, text, what):
+            before = log.read_text()
+            log.write_text(text)
+            code, found = verify(folder)
+            self.assertEqual(code, 1, what)
+            self.assertTrue(any(log.stem in difference for difference in found["differences"]), (what, found["differences"]))
+            if log.stem[0] == "R":  # that script looks at no settings in a head
+                self.assertNotEqual(differences_without_the_bench(folder), [], what)
+            log.write_text(before)
+
+        assert_differs(left, head + "".join(line for line in lines if line[0] != "#"), "it received something")
+        assert_differs(left, head.replace("# receivers.amount: 4\n", "# receivers.amount: 3\n") + foot, "no start had it")
+        assert_differs(left, head.replace("# run: ", "# run: not-") + foot, "it is of another run")
+        assert_differs(left, head + "no line\n" + foot, "it cannot be read")
+        last = folder / "receivers/R003.log"
+        assert_differs(last, head.replace("# service: R004\n", "# service: R003\n") + foot, "the last start had it as well")
+
+        sender = folder / "senders/S001.log"
+        text = sender.read_text()
+        assert_differs(sender, text.replace("# senders.amount: 4\n", "# senders.amount: 5\n"), "its group goes by that")
+        sender.write_text(text.replace("# receivers.amount: 3\n", "# receivers.amount: 4\n"))  # when the senders were started
+        self.assert_agrees(folder)
 
     def test_says_why_it_cannot_tell(self):
         code, found = verify(self.run_small("log=off", out="off"))

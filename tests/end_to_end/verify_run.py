@@ -103,6 +103,8 @@ def check_figures(check, run):
             continue
         everything = []
         for number, log in run.receivers.items():
+            if number not in by_number:
+                continue  # told above
             mine = lags(log) if stage == "lag_us" else nanoseconds(log, stage)
             everything += mine
             check.figures(f"services {log.path.stem} {stage}", mine, by_number[number][stage], 1e3, RELATIVE_SERVICE)

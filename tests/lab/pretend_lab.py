@@ -72,9 +72,10 @@ def check_possible():
 def take_up(number, names, clocks_ns=(0,), shape=None, bad_key=(), unknown_key=(), owner=None):
     """Makes lab `number` of hosts of these names and returns its facts, as in lab.json. clocks_ns: how far ahead the hosts' clocks are, from the
     start again when there are more hosts. shape: of all links at first (see links.py); None: plain ones, without emulator. bad_key,
-    unknown_key: names of hosts whose key known_hosts has wrong, or not at all. owner: id of the process without which nobody needs the lab.
-    Raises Stands, Impossible or OSError, and leaves nothing then."""
+    unknown_key: names of hosts whose key known_hosts has wrong, or not at all. owner: id of the process without which nobody needs the lab; one
+    that lost its owner is taken down first. Raises Stands, Impossible or OSError, and leaves nothing then."""
     check_possible()
+    _take_down_abandoned(number)
     folder = folder_of(number)
     try:
         folder.mkdir(mode=0o700)
@@ -142,7 +143,7 @@ def _remove_device(name):
             raise
 
 
-def take_down_abandoned(number):
+def _take_down_abandoned(number):
     """Takes lab `number` down if it had an owner and that is gone. Where several want to, the first does: what it then makes under this number
     stays."""
     lock = os.open(folder_of(number).parent, os.O_RDONLY)

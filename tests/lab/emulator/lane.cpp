@@ -15,6 +15,7 @@ void Lane::set_shape(const Shape& shape) {
     under_way_.clear();
     held_up_.clear();
     under_way_bytes_ = 0;
+    last_due_ns_ = 0;  // nobody waits for what is gone
   }
   transmitted_ns_ = 0;  // what waited at the old rate is on its way
 }

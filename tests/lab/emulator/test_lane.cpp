@@ -118,6 +118,15 @@ TEST_F(ALane, SwallowsEverythingAsABlackhole) {
   EXPECT_EQ(dues(), (std::vector<std::int64_t>{ms + 2}));
 }
 
+TEST_F(ALane, KeepsNobodyWaitingForWhatABlackholeSwallowed) {
+  lane.set_shape({.delay_ns = 100 * ms});
+  put(60, 0);
+  lane.set_shape({.blackhole = true});
+  lane.set_shape({.delay_ns = ms});
+  put(60, 1);
+  EXPECT_EQ(dues(), (std::vector<std::int64_t>{ms + 1}));
+}
+
 TEST_F(ALane, HasAnEnd) {
   lane.set_shape({.delay_ns = ms});
   for (std::size_t i = 0; i < frames_max + 3; ++i) put(60, 0);
