@@ -17,8 +17,8 @@ namespace {
 const QString mark_prefix = ".process-";
 // Of one sweep; the next connection goes on.
 constexpr std::size_t folders_max = 100;  // that are removed
-constexpr int looked_into_max = 1000;     // each costs a few round trips, also one that stays
-constexpr std::size_t staging_max = 100;  // likewise
+constexpr std::size_t looked_into_max = 1000;  // each costs a few round trips, also one that stays
+constexpr std::size_t staging_max = 100;       // likewise
 constexpr std::size_t files_per_step = 20;
 constexpr quint64 command_line_bytes = 4096;
 
@@ -30,6 +30,14 @@ bool is_run_folder(const SftpEntry& entry) {
 
 bool is_of_a_run(const SftpEntry& entry) {
   return entry.is_file && (!entry.name.startsWith('.') || MakeRunFolder::is_mark(entry.name));
+}
+
+/// Any of them that lie together: the first ones may all have to stay, and would keep each sweep from the others.
+template <typename Queue>
+void keep_some(Queue& queue, std::size_t max) {
+  if (queue.size() <= max) return;
+  std::rotate(queue.begin(), queue.begin() + QRandomGenerator::global()->bounded(static_cast<int>(queue.size())), queue.end());
+  queue.resize(max);
 }
 
 /// Whether a program of ours, from whichever folder, runs under this number, which may be somebody else's by now.
@@ -64,14 +72,14 @@ bool SweepRunFolders::go_on(SshLink& link) {
     list(sftp);
   } else if (!removing_.isEmpty()) {
     remove_some(sftp);
-  } else if (!waiting_.empty()) {
-    look_into(sftp, waiting_.front());
-    waiting_.pop_front();
   } else if (!std::exchange(listed_staging_, true)) {
     list_staging(sftp);
   } else if (!staging_.empty()) {
     if (!runs(sftp, staging_.front().pid)) sftp.remove_file(staging_.front().path);
     staging_.pop_front();
+  } else if (!waiting_.empty()) {
+    look_into(sftp, waiting_.front());
+    waiting_.pop_front();
   }
   return !waiting_.empty() || !removing_.isEmpty() || !listed_staging_ || !staging_.empty();
 }
@@ -91,11 +99,7 @@ void SweepRunFolders::list(Sftp& sftp) {
       sftp.remove_file(runs_ + '/' + entry.name);
     }
   }
-  if (const int all = static_cast<int>(waiting_.size()); all > looked_into_max) {
-    // The first ones may all be kept, and then would keep each sweep from the others.
-    std::rotate(waiting_.begin(), waiting_.begin() + QRandomGenerator::global()->bounded(all), waiting_.end());
-    waiting_.resize(looked_into_max);
-  }
+  keep_some(waiting_, looked_into_max);
 }
 
 void SweepRunFolders::look_into(Sftp& sftp, const QString& folder) {
@@ -129,9 +133,10 @@ void SweepRunFolders::list_staging(Sftp& sftp) {
   const qint64 there_s = sftp.time_there_s(runs_);
   std::sort(files.begin(), files.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
   for (const SftpEntry& entry : files) {
-    if (there_s - entry.changed_s <= kept_s || staging_.size() == staging_max) continue;
+    if (there_s - entry.changed_s <= kept_s) continue;
     staging_.push_back({QString(staging_folder_there) + '/' + entry.name, name.match(entry.name).captured(1)});
   }
+  keep_some(staging_, staging_max);
 }
 
 }  // namespace n2nq::app

@@ -49,6 +49,9 @@ TEST(CaseReport, StopsReadingRunsWhenItIsCancelled) {
   ASSERT_TRUE(with_damaged);
   EXPECT_TRUE(with_damaged->lead.last().startsWith("Left out: ")) << with_damaged->lead.join('\n').toStdString();
   cancelled = true;
+  QStringList unreadable;
+  CaseFolder::read_results(folder, *plan, &unreadable, &cancelled);
+  EXPECT_TRUE(unreadable.isEmpty()) << "nobody came to it";
   error.clear();
   EXPECT_FALSE(report_of_case(folder, error, &cancelled));
   EXPECT_EQ(error, "") << "whoever cancelled it knows why";
