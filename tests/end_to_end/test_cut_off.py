@@ -37,9 +37,7 @@ class CutOff(BenchCase):
         run = RunFolder(folder)
         self.assertTrue(run.summary["ledger"]["balanced"], run.summary["reasons"])
         self.assertEqual(verify(folder).differences, [])
-        told = run.summary["ledger"]["receivers"][0]
-        self.assertIn("cut_connection", told, self.output)
-        return run, told
+        return run, run.summary["ledger"]["receivers"][0]
 
     @staticmethod
     def on_connections(log):
@@ -59,8 +57,9 @@ class CutOff(BenchCase):
         for mode in ("load-balancer", "broadcaster"):
             for responses in ("true", "false"):
                 with self.subTest(f"{mode}, responses {responses}"):
-                    run, _ = self.run_with(STOPS_READING, "restart:receivers@3.4", mode=mode, out=f"{mode}-{responses}",
+                    run, told = self.run_with(STOPS_READING, "restart:receivers@3.4", mode=mode, out=f"{mode}-{responses}",
                                            **{"queue.responses": responses, "queue.retention_s": 60, "responses.window": 8192})
+                    self.assertIn("cut_connection", told, self.output)
                     ledger, reasons = run.summary["ledger"], run.summary["reasons"]
                     self.assertEqual(ledger["total"]["attempted"], ledger["planned"], reasons)
                     self.assertTrue(any(reason.startswith("R001: ") for reason in reasons), reasons)
@@ -80,26 +79,31 @@ class CutOff(BenchCase):
         self.assertEqual((total["delivered"] + total["cut_off"], total["lost"]), (2 * total["accepted"], 0), summary["reasons"])
 
     def test_what_was_lost_before_stays_lost_when_the_group_dies_after_it(self):
-        # Where the machine held R001 over both instants, it stopped and went in one step, and lost nothing: that run shows nothing, so another.
-        for attempt in range(3):
+        # Where the machine held R001 over both instants, it stopped and went in one step, and lost nothing; where it held all of them up, R001
+        # was killed before it was cut off. Such a run shows nothing, so another.
+        shown = False
+        for attempt in range(5):
             run, told = self.run_with("stop-reading:R001@0.5", "disconnect:R001@1.1", "normal:R001@1.15", "stop-reading:R001@1.8",
                                       "kill:receivers@3.4", out=f"run-{attempt}", **{"limits.write_deadline_s": 0.8})
+            if "cut_connection" not in told:
+                continue
             counts = self.on_connections(run.receivers[1])
             handed_over_first = told["handed_over"] - told["cut_connection"]["handed_over"]
             total = run.summary["ledger"]["total"]
             print(f"lost {total['lost']}, cut off {total['cut_off']}; handed over {handed_over_first} + "
                   f"{told['cut_connection']['handed_over']}, received {counts}")
-            if len(counts) == 2 and handed_over_first > counts[0]:
+            shown = len(counts) == 2 and handed_over_first > counts[0]
+            if shown:
                 break
-        self.assertEqual(len(counts), 2, "it was cut off before it was disconnected, or lost nothing before, three times")
+        self.assertTrue(shown, "it was cut off before it was disconnected, or not at all, or lost nothing before, five times")
         first, last = counts
-        self.assertGreater(handed_over_first, first, "nothing was lost before, three times")
         # Those that died with the group are lost as well.
         self.assert_gone(total, told, last)
         self.assertGreaterEqual(total["lost"], handed_over_first - first)
 
     def test_n2nq_that_was_restarted_before_it_knows_what_went_with_it(self):
         run, told = self.run_with("restart:broker@0.5", "stop-reading:R001@2.2", **{"limits.write_deadline_s": 1})
+        self.assertIn("cut_connection", told, self.output)
         *_, last = self.on_connections(run.receivers[1])
         total = run.summary["ledger"]["total"]
         print(f"lost {total['lost']}, cut off {total['cut_off']} of {total['accepted']}")
