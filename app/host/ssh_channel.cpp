@@ -145,7 +145,9 @@ bool SshChannel::may_try_again() {
   return --attempts_left_ > 0 && ssh_is_connected(link_.session());
 }
 
+/// What failed with the connection is told of by the session, which knows why.
 void SshChannel::fail(const QString& why) {
+  if (!ssh_is_connected(link_.session())) return;
   state_ = State::over;
   if (told_) events_.failed(QString("%1 does not run a command: %2").arg(link_.target().name, why));
 }

@@ -10,7 +10,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr quint64 fetched_piece_bytes = 1 << 20;
 constexpr qint64 compared_bytes = 4 << 10;
 constexpr qsizetype named_max = 3;
 
@@ -71,7 +70,10 @@ bool FetchFile::go_on(SshLink& link, qint64& done) {
   const quint64 size = file_->size();
   if (shorter_there_ && *shorter_there_ != size) line_up(link, size);  // it is written on with something else, perhaps
   const auto at = static_cast<quint64>(local_.pos());
-  const QByteArray bytes = size > at ? file_->read_at(at, std::min(fetched_piece_bytes, size - at)) : QByteArray();
+  const auto wanted = static_cast<quint64>(step_bytes_.next());
+  const auto began = SshShared::Clock::now();
+  const QByteArray bytes = size > at ? file_->read_at(at, std::min(wanted, size - at)) : QByteArray();
+  if (size >= at + wanted) step_bytes_.note(SshShared::Clock::now() - began);  // less says nothing about more
   link.shared().end_step();
   if (local_.write(bytes) != bytes.size() || !local_.flush()) fail_here(local_);
   done = local_.pos();

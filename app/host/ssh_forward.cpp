@@ -58,10 +58,10 @@ int SshForward::patience_ms() const {
   return !to_channel_.isEmpty() && ssh_channel_window_size(channel_.get()) > 0 ? ssh_soon_ms : ssh_tick_ms;
 }
 
-/// False: it failed. True: it stands, or will.
+/// False: it failed. True: it stands, or will, or ends with the connection.
 bool SshForward::open() {
   const int code = ssh_channel_open_forward(channel_.get(), host_.constData(), port_, "127.0.0.1", 0);
-  if (code == SSH_AGAIN) return true;
+  if (code == SSH_AGAIN || (code != SSH_OK && !ssh_is_connected(link_.session()))) return true;
   const auto answer = std::exchange(answer_, nullptr);
   if (code != SSH_OK) {
     answer({SshProblem::Kind::unreachable,

@@ -219,13 +219,16 @@ bool SshLink::has_hung_up() const {
   return ::poll(&looked_at, 1, 0) == 1;
 }
 
-void SshLink::check_that_it_waited() const {
-  shared_.check();
-  if (!has_hung_up()) return;
+SshProblem SshLink::did_not_wait() const {
   SshProblem problem{SshProblem::Kind::login, QString("%1 hung up before the answer was there").arg(target_.name),
                      "Its sshd waits for LoginGraceTime, two minutes as a rule. Try again: what was answered is remembered"};
   problem.again = true;
-  throw SshError(problem);
+  return problem;
+}
+
+void SshLink::check_that_it_waited() const {
+  shared_.check();
+  if (has_hung_up()) throw SshError(did_not_wait());
 }
 
 void SshLink::throw_lost(const QString& doing) const {

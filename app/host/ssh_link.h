@@ -75,7 +75,9 @@ class SshLink {
   quint64 bytes_in() const { return counter_.in_bytes; }
   /// Whether the other end has closed the connection, which libssh finds out with the next packet only.
   bool has_hung_up() const;
-  /// To be called when the person has answered: hosts give who logs in two minutes, as a rule. Throws a problem that says `again`.
+  /// That it hung up before the person, or their agent, had answered: hosts give who logs in two minutes, as a rule. Says `again`.
+  SshProblem did_not_wait() const;
+  /// To be called when the person has answered. Throws that.
   void check_that_it_waited() const;
   /// Throws why the connection is gone, with what libssh knows.
   [[noreturn]] void throw_lost(const QString& doing) const;

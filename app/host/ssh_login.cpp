@@ -33,8 +33,9 @@ class Login {
  private:
   Outcome by_prompts();
   struct Attempt {
-    bool asked = false;    // the person, for something of it
-    bool several = false;  // things were answered
+    bool asked = false;  // the person, for something of it
+    int answered = 0;    // by the person, or from memory
+    bool several() const { return answered > 1; }
   };
   Outcome prompts_once(const Attempt& before, Attempt& now);
   Outcome by_password();
@@ -72,7 +73,8 @@ Outcome Login::by_prompts() {
   for (int attempt = 0, asked = 0; asked < login_attempts_max && attempt <= login_attempts_max; ++attempt) {
     Attempt now;
     const Outcome outcome = prompts_once(before, now);
-    if (outcome != Outcome::refused) return outcome;
+    // A host that asks for nothing goes on to ask for nothing, and counts each time (MaxAuthTries).
+    if (outcome != Outcome::refused || now.answered == 0) return outcome;
     if (!now.asked) continue;
     ++asked;
     before = now;
@@ -85,16 +87,16 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
   std::vector<LoginSteps::Given> given;
   std::optional<TurnToAsk> turn;  // until it is known whether the answer was right
   QString said;                   // with nothing to answer
-  int answered = 0;
   for (int round = 0; round < prompt_rounds_max; ++round) {
     steps_.begin();
     const int code = steps_.answer_to([this] { return ssh_userauth_kbdint(session_, nullptr, nullptr); });
     if (code != SSH_AUTH_INFO) {
-      now.several = answered > 1;
-      for (LoginSteps::Given& each : given) each.alone = !now.several;
+      for (LoginSteps::Given& each : given) each.alone = !now.several();
       // Of several one is a code, as a rule, which would be tried in vain with the next connection.
       const bool is_right = code == SSH_AUTH_SUCCESS || code == SSH_AUTH_PARTIAL;
-      if (is_right && now.several) std::erase_if(given, [](const LoginSteps::Given& each) { return !is_for_the_password(each.question); });
+      if (is_right && now.several()) {
+        std::erase_if(given, [](const LoginSteps::Given& each) { return !is_for_the_password(each.question); });
+      }
       const Outcome outcome = steps_.outcome_of(code, given);
       if (outcome != Outcome::refused) steps_.secrets().note_answered(steps_.account());
       return outcome;
@@ -112,7 +114,7 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
     SecretQuestion question = steps_.question(SecretQuestion::Kind::keyboard_interactive);
     question.instruction = std::exchange(said, {}).trimmed().left(prompt_chars_max);
     question.again = before.asked;
-    question.several = before.several;
+    question.several = before.several();
     question.once_more = !before.asked && steps_.secrets().has_answered(steps_.account());
     for (unsigned i = 0; i < static_cast<unsigned>(amount); ++i) {
       char echo = 0;
@@ -134,7 +136,8 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
       answers = steps_.ask(question, memory);
       now.asked = true;
     }
-    answered += amount;
+    now.answered += amount;
+    steps_.note_typed();
     if (may_be_kept) given.push_back({question, memory, answers[0]});
     for (unsigned i = 0; i < answers.size(); ++i) ssh_userauth_kbdint_setanswer(session_, i, answers[i].text());
   }
@@ -143,6 +146,7 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
 
 Outcome Login::by_password() {
   steps_.add_tried(LoginSteps::way_password);
+  steps_.note_typed();
   const QString memory = "password " + steps_.account();
   const TurnToAsk turn(steps_.link(), memory);
   steps_.link().check_that_it_waited();

@@ -47,6 +47,7 @@ bool LoginSteps::begin_agent() {
     // It still hangs on what another machine asked, and minute after minute would pass.
     if (secrets().unanswered(turn_at_agent()) != unanswered) link_.shared().close(silent);
   }
+  if (has_turn) close_unless_it_waited();
   if (link_.shared().closed()) {
     if (has_turn) secrets().end_asking(turn_at_agent());
     link_.target().agent_waits(false);
@@ -60,8 +61,13 @@ bool LoginSteps::begin_agent() {
 void LoginSteps::end_agent() {
   secrets().end_asking(turn_at_agent(), !link_.shared().closed() || agent_asked_.elapsed() < ssh_agent_ms_max);
   link_.target().agent_waits(false);
+  close_unless_it_waited();
   link_.shared().begin_reach(left_for_host_ms_);
   begin_step();
+}
+
+void LoginSteps::close_unless_it_waited() {
+  if (link_.has_hung_up()) link_.shared().close(link_.did_not_wait());
 }
 
 QString LoginSteps::turn_at_agent() const {
@@ -92,7 +98,7 @@ LoginSteps::Outcome LoginSteps::outcome_of(int code, const std::vector<Given>& g
     const QString refused = link_.error();
     const QString tried = tried_.isEmpty() ? QString() : "; tried " + tried_.join(", ");
     const bool too_many = refused.contains("Too many authentication failures");
-    const auto is_typed = [](const QString& way) { return way == way_password || way == way_prompts; };
+    const auto is_typed = [this](const QString& way) { return typed_.contains(way); };
     const bool typed = !tried_.isEmpty() && is_typed(tried_.back());
     throw SshError(SshProblem::Kind::login,
                    QString("%1 ended the connection while logging in as %2 (%3)%4").arg(link_.target().name, config().user, refused, tried),
@@ -101,7 +107,7 @@ LoginSteps::Outcome LoginSteps::outcome_of(int code, const std::vector<Given>& g
                        ? "What was typed was wrong as often as its sshd allows (MaxAuthTries); nothing of it is kept, nor in the keyring. "
                          "Try again. Is the user right?"
                    : typed
-                       ? "What was typed was wrong, and the keys that were shown before count, too (MaxAuthTries in its sshd_config)"
+                       ? "What was typed was wrong, and what was tried before counts, too (MaxAuthTries in its sshd_config)"
                        : "Say which key is the right one, so that it is shown first: as the key file of this host, or in ~/.ssh/config by "
                          "IdentityFile and IdentitiesOnly yes");
   }

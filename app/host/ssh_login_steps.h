@@ -6,6 +6,7 @@
 #include <QElapsedTimer>
 #include <QStringList>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "app/host/ssh_link.h"
@@ -24,7 +25,7 @@ class LoginSteps {
     Secret secret;
     bool alone = true;  // nothing else was answered with it: when the host refuses, it was this
   };
-  /// What a person types, for add_tried().
+  /// For add_tried().
   static inline const QString way_password = "password", way_prompts = "keyboard-interactive";
 
   explicit LoginSteps(SshLink& link) : link_(link) {}
@@ -40,9 +41,10 @@ class LoginSteps {
   /// What follows is answered by the host within what reaching it may still take, or the session is closed.
   void begin();
   /// What follows is up to the person's agent; the time it takes does not count, nor that in which it answers others: it asks the person
-  /// one thing at a time. False: the session was closed meanwhile, also because the agent gave another one no answer. Throws nothing: from
-  /// any thread, never from two at once.
+  /// one thing at a time. False: the session was closed meanwhile, also because the agent gave another one no answer, or because the host
+  /// did not wait. Throws nothing: from any thread, never from two at once.
   bool begin_agent();
+  /// A host that did not wait for it has its session closed, to be tried again.
   void end_agent();
   /// libssh's answer to `call`, which is called until it does not say any more that it has to wait.
   int answer_to(const std::function<int()>& call);
@@ -62,6 +64,8 @@ class LoginSteps {
   [[noreturn]] void none_given(const SecretQuestion& question) const;
   /// Of ways and keys, for sentences.
   void add_tried(const QString& what) { tried_ += what; }
+  /// What a person types is the answer to the last one: said now, or known from before.
+  void note_typed() { typed_.insert(tried_.last()); }
   void add_to_last_tried(const QString& text) { tried_.last() += text; }
   /// What would help, if nothing lets in: in place of bringing a key.
   void advise(const QString& sentence) { advice_ = sentence; }
@@ -70,11 +74,13 @@ class LoginSteps {
 
  private:
   void begin_step();
+  void close_unless_it_waited();
   QString turn_at_agent() const;
   QString how_to_bring_a_key() const;
 
   SshLink& link_;
   QStringList tried_;
+  std::set<QString> typed_;  // of these
   QString advice_;
   int left_for_host_ms_ = 0;  // while the agent is asked
   QElapsedTimer agent_asked_;

@@ -30,7 +30,7 @@ struct SshProblem {
   Kind kind = Kind::none;
   QString why;         // a sentence that names the host
   QString what_to_do;  // a sentence, or empty
-  bool again = false;  // the host did not wait until the person had answered: another attempt finds the answer
+  bool again = false;  // the host did not wait for the person, or for their agent: another attempt finds what was answered
   std::optional<std::chrono::steady_clock::time_point> last_heard = {};  // when the last bytes came over it; none: it was not logged in
   bool none() const { return kind == Kind::none; }
   /// Both, as one text.

@@ -2,7 +2,6 @@
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <vector>
@@ -16,10 +15,6 @@ namespace n2nq::app {
 namespace {
 
 constexpr qint64 piece_bytes = 256 << 10;  // of what is only read
-// What is sent, and read back, goes in pieces that take about a second: a long way costs its round trip for each, a slow one is to show
-// that it gets on, and others have their turn in between.
-constexpr qint64 piece_bytes_min = 32 << 10, piece_bytes_max = 1 << 20;
-constexpr std::chrono::milliseconds quick_piece(1000);
 constexpr qint64 program_bytes_max = 256 << 20;
 
 }  // namespace
@@ -39,8 +34,7 @@ bool PutProgram::go_on(SshLink& link) {
     put_in_place(link);
     return false;
   }
-  const bool is_quick = SshShared::Clock::now() - began < quick_piece;
-  piece_bytes_ = is_quick ? std::min(piece_bytes_ * 2, piece_bytes_max) : std::max(piece_bytes_ / 2, piece_bytes_min);
+  step_bytes_.note(SshShared::Clock::now() - began);
   return true;
 }
 
@@ -97,7 +91,7 @@ bool PutProgram::begin(SshLink& link) {
 }
 
 void PutProgram::send_piece(SshLink& link) {
-  const QByteArray bytes = local_.read(piece_bytes_);
+  const QByteArray bytes = local_.read(step_bytes_.next());
   if (bytes.isEmpty()) throw SshError(SshProblem::Kind::program, QString("%1 changed while it was sent").arg(local_.fileName()));
   try {
     writing_->write(bytes);
@@ -139,7 +133,7 @@ bool PutProgram::read_back(SshLink& link) {
       writing_.reset();  // before it is run: what is open for writing cannot be
       reading_ = Sftp(link).open_to_read(part_);
     }
-    const QByteArray bytes = reading_ ? reading_->read_at(read_, static_cast<quint64>(piece_bytes_)) : QByteArray();
+    const QByteArray bytes = reading_ ? reading_->read_at(read_, static_cast<quint64>(step_bytes_.next())) : QByteArray();
     hash_there_.addData(bytes);
     read_ += static_cast<quint64>(bytes.size());
     if (progress_) progress_(sent_, size_);  // it gets on

@@ -240,7 +240,6 @@ void SshSession::on_ended(const SshProblem& given) {
   }
   leave_look_up(lookup_);
   on_agent_waits(false);
-  questions_.withdraw();
   if (given.again && state_ == State::connecting && attempts_left_ > 0) {
     shared_->leave();
     shared_ = std::make_shared<SshShared>(this);
@@ -259,6 +258,7 @@ void SshSession::on_ended(const SshProblem& given) {
   deadline_timer_.stop();
   reach_timer_.stop();
   shared_->close(why);
+  questions_.withdraw();  // behind that: what they are answered with now is no word of the person
   proxy_.reset();
   // Who hears of the end may destroy this.
   const QPointer<SshSession> still_here(this);

@@ -7,7 +7,9 @@
 #include <QFile>
 #include <QString>
 #include <QStringList>
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -26,6 +28,20 @@ class SshTask {
   virtual ~SshTask() = default;
   /// False: done.
   virtual bool go_on(SshLink& link) = 0;
+};
+
+/// How much of a file one step takes: what goes in about a second. A long way costs its round trip for each, a slow one is to show that it
+/// gets on, and others have their turn in between.
+class StepBytes {
+ public:
+  qint64 next() const { return next_; }
+  void note(std::chrono::steady_clock::duration took) {
+    constexpr qint64 least = 32 << 10, most = 1 << 20;
+    next_ = took < std::chrono::seconds(1) ? std::min(next_ * 2, most) : std::max(next_ / 2, least);
+  }
+
+ private:
+  qint64 next_ = 128 << 10;
 };
 
 /// Puts a program into `folder`/bin under a name that carries its SHA-256, unless one of that name and size is there that may be run:
@@ -70,7 +86,7 @@ class PutProgram : public SshTask {
   std::optional<BriefFile> part_name_;
   QByteArray hash_;
   qint64 size_ = 0, sent_ = 0, changed_s_ = 0, touched_s_ = 0;
-  qint64 piece_bytes_ = 128 << 10;  // of the next piece
+  StepBytes step_bytes_;
   std::unique_ptr<SftpFile> writing_, reading_;
   QCryptographicHash hash_there_{QCryptographicHash::Sha256};
   quint64 read_ = 0;
@@ -184,6 +200,7 @@ class FetchFile {
   bool unreadable_ = false;
   QFile local_;
   std::unique_ptr<SftpFile> file_;
+  StepBytes step_bytes_;
   std::optional<quint64> shorter_there_;  // bytes there, while more are here
 };
 

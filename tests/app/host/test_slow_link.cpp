@@ -70,6 +70,33 @@ TEST_F(SlowLinkTest, a_long_way_costs_its_round_trip_for_many_pieces_together) {
   EXPECT_EQ(sum, QString::fromLatin1(put->sha256()));
 }
 
+TEST_F(SlowLinkTest, logs_come_back_in_steps_that_show_how_a_slow_link_gets_on) {
+  constexpr qint64 bytes = 256 << 10;
+  const QString there = "/home/lab/.cache/n2nq-bench/runs/x";
+  lab->inside(1, {"setpriv", "--reuid=lab", "--regid=lab", "--clear-groups", "sh", "-c",
+                  QString("mkdir -p %1 && head -c %2 /dev/urandom >%1/broker.log").arg(there).arg(bytes)});
+  QTemporaryDir folder;
+  HostPool pool(person, folder.path());
+  const auto host = pool.host(lab->host(1));
+  SshFiles* files = nullptr;
+  host->with_files(host.get(), [&](const SshProblem&, SshFiles* given) { files = given; });
+  ASSERT_TRUE(wait_until([&] { return files != nullptr; }));
+  shape("1ms", "256kbit");
+  std::vector<qint64> done_bytes;
+  const auto progress = [&](qint64 done, qint64) { done_bytes.push_back(done); };
+  files->run(std::make_shared<BringFolder>(there, folder.filePath("x"), progress), host.get(), [&](const SshProblem& problem) {
+    EXPECT_TRUE(problem.none()) << problem.text().toStdString();
+    over = true;
+  });
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  shape("1ms", "0");
+  EXPECT_EQ(QFileInfo(folder.filePath("x/broker.log")).size(), bytes);
+  ASSERT_GE(done_bytes.size(), 3u);
+  EXPECT_EQ(done_bytes[0], 128 << 10);
+  EXPECT_EQ(done_bytes[1] - done_bytes[0], 64 << 10) << "the one before took four seconds";
+  EXPECT_EQ(done_bytes[2] - done_bytes[1], 32 << 10) << "and that one two";
+}
+
 TEST_F(SlowLinkTest, a_program_that_nobody_waits_for_any_more_is_sent_no_further) {
   constexpr qint64 bytes = 64 << 20;  // takes longer than anything here waits
   QTemporaryDir folder;

@@ -56,6 +56,27 @@ TEST_F(SshSessionTest, a_passphrase_that_is_not_given_is_not_asked_for_by_the_ne
   EXPECT_EQ(person.secret_questions.size(), 2u);
 }
 
+/// Who was asked may answer with nothing then, as a window that is closed does.
+TEST_F(SshSessionTest, a_question_that_is_withdrawn_with_the_jump_host_was_not_declined) {
+  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
+  config = lab->config().look_up("h2");
+  config.identities_only = true;
+  config.identity_files = {encrypted_key()};
+  person.says_nothing = true;
+  open(via);
+  ASSERT_TRUE(wait_until([this] { return person.secret_questions.size() == 1 || over; })) << told();
+  ASSERT_FALSE(over) << told();
+  bool was_closed = false;
+  QObject::connect(person.secret_questions[0].asked_by, &QObject::destroyed,
+                   [&was_closed, shared = session->shared()] { was_closed = shared->closed(); });
+  lab->kill_sessions(1);
+  ASSERT_TRUE(wait_until([this] { return over; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::lost) << told();
+  EXPECT_TRUE(person.secret_questions[0].asked_by.isNull());
+  EXPECT_TRUE(was_closed) << "else its answer would be heard";
+  EXPECT_EQ(secrets->declines(), 0);
+}
+
 TEST_F(SshSessionTest, a_key_that_the_agent_has_needs_no_passphrase) {
   const Agent agent(folder, {lab->key_file()});
   config.identity_files = {encrypted_key()};
@@ -89,6 +110,57 @@ TEST_F(SshSessionTest, of_several_machines_one_at_a_time_asks_the_agent) {
   EXPECT_TRUE(wait_until([&] { return (ready && other_ready) || over; })) << told();
   EXPECT_TRUE(ready && other_ready) << told();
   EXPECT_EQ(gate.most, 1u);
+}
+
+/// Whether its sshd serves somebody, logged in or not.
+bool serves(int host) {
+  return SshSessionTest::lab->inside(host, {"ps", "-e", "-o", "args="}).contains("sshd: lab");
+}
+
+TEST_F(SshSessionTest, a_host_that_does_not_wait_while_the_agent_answers_others_is_tried_again) {
+  const Agent agent(folder, {lab->key_file()});
+  const AgentGate gate(folder, agent.socket);
+  const auto by_agent = [&](SshHostConfig of_host) {
+    of_host.identities_only = false;
+    of_host.identity_files.clear();
+    of_host.identity_agent = gate.server.fullServerName();
+    return of_host;
+  };
+  config = by_agent(config);
+  lab->change_sshd(1, "1i LoginGraceTime 6");  // as above
+  const auto usual_again = qScopeGuard([] { lab->change_sshd(1, "/LoginGraceTime/d"); });
+  agent.send(SIGSTOP);
+  const auto other = make(by_agent(lab->config().look_up("h2")));
+  other->open();
+  ASSERT_TRUE(wait_until([&] { return gate.questions > 0; })) << "it has its turn";
+  open();
+  ASSERT_TRUE(wait_until([] { return serves(1); }));
+  ASSERT_TRUE(wait_until([] { return !serves(1); })) << "it hangs up";
+  ASSERT_FALSE(over) << told();
+  agent.send(SIGCONT);
+  EXPECT_TRUE(wait_until([&] { return (ready || over) && other->state() >= SshSession::State::ready; }));
+  EXPECT_TRUE(ready) << told();
+  EXPECT_EQ(other->state(), SshSession::State::ready) << other->problem().text().toStdString();
+}
+
+TEST_F(SshSessionTest, a_host_that_does_not_wait_while_the_agent_asks_the_person_is_tried_again) {
+  const Agent agent(folder, {lab->key_file()}, 1);
+  QFile asker(folder.filePath("asker")), thinks(folder.filePath("thinks"));
+  ASSERT_TRUE(asker.open(QIODevice::WriteOnly) && thinks.open(QIODevice::WriteOnly));
+  asker.write("#!/bin/sh\nwhile [ -e " + shell_quoted(thinks.fileName()).toLocal8Bit() + " ]; do sleep 0.1; done\n");
+  asker.close();
+  config.identities_only = false;
+  config.identity_files.clear();
+  config.identity_agent = agent.socket;
+  lab->change_sshd(1, "1i LoginGraceTime 6");  // as above
+  const auto usual_again = qScopeGuard([] { lab->change_sshd(1, "/LoginGraceTime/d"); });
+  open();
+  ASSERT_TRUE(wait_until([this] { return person.agent_asked.size() == 1 || over; }));
+  ASSERT_TRUE(wait_until([] { return !serves(1); })) << "it hangs up";
+  ASSERT_FALSE(over) << told();
+  ASSERT_TRUE(thinks.remove());
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_TRUE(ready) << told();
 }
 
 TEST_F(SshSessionTest, an_agent_that_does_not_answer_one_is_not_waited_for_by_the_others) {
@@ -357,6 +429,32 @@ TEST_F(SshSessionTest, a_password_where_nothing_else_is_taken) {
   EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::password);
   ASSERT_TRUE(gets_in()) << "the second connection: " << told();
   EXPECT_EQ(person.secret_questions.size(), 2u);
+}
+
+/// As without PAM: the way is there, and nothing behind it.
+TEST_F(SshSessionTest, prompts_that_ask_for_nothing_are_tried_once_and_then_the_password) {
+  lab->change_sshd(1, "s/^UsePAM.*/UsePAM no\\nMaxAuthTries 4/");
+  const auto usual_again = qScopeGuard([] { lab->change_sshd(1, "s/^UsePAM.*/UsePAM yes/;/^MaxAuthTries/d"); });
+  config.identities_only = true;
+  config.identity_files = {new_key("one"), new_key("another")};
+  person.secrets = {lab->password().toUtf8()};
+  EXPECT_TRUE(gets_in()) << told();
+  ASSERT_EQ(person.secret_questions.size(), 1u);
+  EXPECT_EQ(person.secret_questions[0].kind, SecretQuestion::Kind::password);
+
+  config.identity_files += new_key("one more");  // with which those prompts are one too many
+  person.secret_questions.clear();
+  EXPECT_FALSE(gets_in());
+  EXPECT_TRUE(person.secret_questions.empty());
+  EXPECT_EQ(told().find("What was typed"), std::string::npos) << told();
+  EXPECT_NE(told().find("Say which key is the right one"), std::string::npos) << told();
+
+  config.identity_files.clear();
+  secrets = std::make_shared<SshSecrets>();
+  person.secrets = {"a", "b", "c"};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(person.secret_questions.size(), 3u);
+  EXPECT_NE(told().find("What was typed was wrong, and what was tried before counts, too"), std::string::npos) << told();
 }
 
 TEST_F(SshSessionTest, who_has_nothing_to_show_is_told_what_to_do) {

@@ -231,6 +231,20 @@ TEST_F(SshSessionTest, a_changed_key_behind_a_jump_host_is_refused_before_anythi
   EXPECT_TRUE(wait_until([&] { return logins(2) == logins_before + 1; })) << "and so would that";
 }
 
+TEST_F(SshSessionTest, a_jump_host_that_is_lost_before_it_has_gone_on_is_what_is_told) {
+  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
+  via->open();
+  ASSERT_TRUE(wait_until([&] { return via->state() >= SshSession::State::ready; }));
+  ASSERT_EQ(via->state(), SshSession::State::ready) << via->problem().text().toStdString();
+  lab->inside(1, {"pkill", "-STOP", "-f", "^sshd: lab"});  // it is asked, and does not answer
+  config = lab->config().look_up("h2");
+  open(via);
+  lab->kill_sessions(1);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::lost) << told();
+  EXPECT_NE(told().find("its jump host failed: the connection to h1 was lost"), std::string::npos) << told();
+}
+
 TEST_F(SshSessionTest, a_jump_host_that_cannot_go_on_says_why) {
   auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
   config.host_name = "127.0.0.1";

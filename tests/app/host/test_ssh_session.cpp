@@ -134,6 +134,18 @@ TEST_F(SshSessionTest, a_killed_sshd_ends_the_session_and_its_commands) {
   EXPECT_EQ(exit->lost.kind, SshProblem::Kind::lost);
 }
 
+TEST_F(SshSessionTest, a_command_that_was_still_to_begin_when_the_connection_ended_is_told_why_that_did) {
+  ASSERT_TRUE(gets_in()) << told();
+  lab->inside(1, {"pkill", "-STOP", "-f", "^sshd: lab"});  // it is asked, and does not answer
+  QString failure;
+  SshExec exec(*session, "cat");
+  QObject::connect(&exec, &SshExec::failed, [&](const QString& why) { failure = why; });
+  lab->kill_sessions(1);
+  ASSERT_TRUE(wait_until([&] { return over && !failure.isEmpty(); }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::lost) << told();
+  EXPECT_EQ(failure, problem.why);
+}
+
 /// One question in two that is not sent lets the silence grow to 5 s each time but the first.
 TEST_F(SshSessionTest, an_idle_host_is_asked_whenever_it_has_been_silent_for_three_seconds) {
   constexpr int silent_min_ms = 2'000, asked_late_ms = 4'000, in_a_row = 3;  // in a row: a busy machine may hold up an answer now and then
