@@ -24,7 +24,10 @@ void RunControl::Private::on_clock(Role role, const ClockMessage& said) {
     emit q->message(QString("the clock of the %1' host, or N2NQ's, has jumped: latencies were wrong for a moment").arg(role_key(role)));
   }
   member.record.clock = said.report;
-  if (state == RunState::preparing || t_s() < 0) member.record.spans_before = said.report.spans.size();
+  if (state == RunState::preparing || t_s() < 0) {
+    const auto& before = member.record.clock_before_restart;
+    member.record.spans_before = said.report.spans.size() + (before ? before->spans.size() : 0);
+  }
   member.stood_still_before_ns = stood_still_ns;
   member.clock_said_ns = since_begun.nsecsElapsed() - member.watch->ns_since_answered_question();
   // The next one is no older than this question, however long the others take until traffic begins.

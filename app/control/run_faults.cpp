@@ -184,8 +184,15 @@ void RunControl::Private::relaunch(Role role) {
   Member& member = of(role);
   // Stays until the new process has said its own: what is killed before that has noted nothing, and has perhaps not read everything back.
   const std::optional<HelloMessage> before = member.record.hello;
+  ProcessRecord kept;
+  kept.hello = before;
+  // Who goes on does not say again how late the first one had started, and measures its floor under load.
+  kept.floor = member.record.floor;
+  kept.started_late_ns = member.record.started_late_ns;
   // With what the one before it had seen: the new one goes on with the deliveries of all.
   const ClockRelation clock = relation(member.record, of(Role::broker).record);
+  if (clock.kind == ClockRelation::Kind::probed) kept.clock_before_restart = clock.report;
+  kept.spans_before = member.record.spans_before;
   // A service with a new connection behaves as usual again; who does not read does not see that its old one is gone.
   std::erase_if(misbehaving, [this, role](const auto& told) {
     const auto [whose, number] = told.first;
@@ -194,8 +201,7 @@ void RunControl::Private::relaunch(Role role) {
     return true;
   });
   renew(role);
-  member.record.hello = before;
-  if (clock.kind == ClockRelation::Kind::probed) member.record.clock_before_restart = clock.report;
+  member.record = std::move(kept);
   ProcessDeadlines deadlines = options.deadlines.process;
   if (before && !before->staging_file.empty()) deadlines.hello = options.deadlines.salvage;  // it reads back before it says that
   member.watch = make_watch(role, deadlines);

@@ -85,7 +85,7 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
     if (late_ms > worth_telling_late_ms)
       emit q->message(QString("%1 started %2 ms behind the common start").arg(role_name(role)).arg(late_ms, 0, 'f', 0));
   }
-  if (said.floor.is_object()) member.record.floor = said.floor;
+  if (said.floor.is_object() && member.record.floor.is_null()) member.record.floor = said.floor;
   const bool was_connected = std::exchange(member.connected, said.state != "waiting");
   const bool is_watched = member.connecting != nullptr;
   if (member.connected || (reaches_broker && !options.unattended)) {

@@ -26,14 +26,14 @@ constexpr double worth_telling_late_ms = 50;
 struct ProcessRecord {
   std::optional<HelloMessage> hello;
   bool ran = true;                                           // false: no process of it was begun in this run
-  nlohmann::json floor;                                      // null: unknown
-  std::int64_t started_late_ns = 0;                          // behind the common start
+  nlohmann::json floor;                                      // of the first process, as the host was at rest; null: unknown
+  std::int64_t started_late_ns = 0;                          // behind the common start; of the first process that was told it
   std::optional<measure::ClockReport> clock;                 // workers: the last one; none: the clock is N2NQ's, or not known
   std::int64_t clock_age_ns = 0;                             // it lives, and has said that so long ago, at most
   std::int64_t unheard_ns = 0;                               // it went on so long behind that, at most, and gave no account of its clock
   std::optional<measure::ClockReport> clock_first;           // the first one of this process
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
-  std::size_t spans_before = 0;                              // of its clock's jumps, those told before the plan began
+  std::size_t spans_before = 0;                              // of its clock's jumps, also before a restart, those told before the plan
   std::shared_ptr<const nlohmann::json> bye;                 // null: it never came
   bool salvaged = false;                                     // killed: its bye is what was read back of what it had noted
   nlohmann::json sampled_log;                                // killed with log: sampled, which is no account: what a bye says of its logs

@@ -24,6 +24,10 @@ Receiver::Receiver(const Tools& tools, std::uint32_t number, std::uint32_t place
   if (shared.balanced != nullptr) shared.all.push_back(this);
 }
 
+const std::vector<wire::Rule>* Receiver::rules_to_come_back_with() const {
+  return comes_back() && (requests_ || shared_.requests) ? &request_.rules : nullptr;
+}
+
 void Receiver::opened(const OpenFacts& facts, bool /*restarted*/) {
   reconnected_ = reconnected_ || received_on_last_connection_ > 0;
   received_on_last_connection_ = 0;

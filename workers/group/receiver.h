@@ -25,6 +25,7 @@ class Receiver : public Service {
   struct Shared {
     std::uint32_t senders_total = 0;
     std::uint64_t warmup_messages = 0;    // of each sender
+    bool requests = false;                // are on in this run, as far as the bench has said
     SharedDelivered* balanced = nullptr;  // load balancer only
     // There also: all of the group, and what any of them was told it will not get, by sender. Another one may have it, before or behind that.
     std::vector<Receiver*> all;
@@ -63,6 +64,7 @@ class Receiver : public Service {
  private:
   static constexpr std::int64_t leave_deadline_ns = 2'000'000'000;
 
+  const std::vector<wire::Rule>* rules_to_come_back_with() const override;
   void opened(const OpenFacts& facts, bool restarted) override;
   void ended(const wire::EndTotals& totals) override { totals_ = totals; }
   void on_delivery(const Delivery& delivery) override;

@@ -25,6 +25,7 @@ ReceiverGroup::ReceiverGroup(net::EventLoop& loop, WorkerSettings settings, Tell
   loop.set_reads_first();  // counting one receiver's messages takes about as long as reading another's
   shared_.senders_total = this->settings().senders_total;
   shared_.warmup_messages = this->settings().warmup_messages;
+  shared_.requests = this->settings().requests.has_value();
   if (!is_broadcaster()) shared_.balanced = &balanced_;
   for (std::uint32_t place = 0; place < amount(); ++place) receivers_.emplace_back(tools(), this->settings().first + place, place, shared_);
   for (const RequestOrder& order : this->settings().requests.value_or(std::vector<RequestOrder>{})) request(order);

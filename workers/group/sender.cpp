@@ -53,7 +53,7 @@ bool Sender::nothing_new(std::int64_t now_ns) const {
 }
 
 Sender::Turn Sender::take_turn(std::int64_t now_ns) {
-  if (is_over() || !started_) return Turn::done;
+  if (is_over() || (!started_ && !stopping_)) return Turn::done;
   if (!is_open() || !client()->can_publish()) return Turn::held_up;
   batch_.clear();
   batch_bytes_ = 0;
@@ -82,7 +82,11 @@ void Sender::collect_again() {
     if (!fits(letters.size())) return;
     const StampRing::Stamps stamps = stamps_.at(again_from_ - known_below_);
     std::int64_t intended_ns = Outgoing::unplanned;
-    if (is_planned()) intended_ns = stamps.sent_ns == Outgoing::not_sent_yet ? due_ns(again_from_) : stamps.intended_ns;
+    if (is_planned() && stamps.sent_ns != Outgoing::not_sent_yet) {
+      intended_ns = stamps.intended_ns;
+    } else if (is_planned() && started_) {  // before that nobody has said when it was due
+      intended_ns = due_ns(again_from_);
+    }
     batch_.push_back({again_from_, intended_ns, stamps.sent_ns, is_warm_up(again_from_), letters});
   }
 }
@@ -170,6 +174,7 @@ void Sender::replay(const Record& record) {
   missing_ += count_unnoted(index);
   measure(record);
   measure_without_gap();
+  if (is_planned()) replayed_start_ns_ = record.intended_ns - pacer_.due_ns(record.index);
   // A full ring had made the killed process wait, so what does not fit any more was answered.
   remember({record.intended_ns, record.sent_ns});
   last_sent_ns_ = record.sent_ns;
@@ -220,7 +225,8 @@ void Sender::stop() {
     return set_state(ServiceState::ended);
   }
   set_state(ServiceState::ending);
-  if (again_from_ == next_ && is_open()) client()->end(next_);
+  if (again_from_ != next_) return scheduler_.sender_ready(*this);  // what a killed process had offered: traffic need not have begun
+  if (is_open()) client()->end(next_);
 }
 
 void Sender::opened(const OpenFacts& facts, bool /*restarted*/) {

@@ -55,6 +55,8 @@ class Sender : public Service {
   std::int64_t next_due_ns() const;
   /// Counts a message that a killed process had sent, and goes on behind it. In the order of its log.
   void replay(const Record& record);
+  /// The plan's instant 0 that the killed process went by; none: nothing of it was replayed, or there is no plan.
+  std::optional<std::int64_t> replayed_start_ns() const { return replayed_start_ns_; }
   /// Nothing new is sent any more; ends as soon as everything offered was taken.
   void stop();
 
@@ -112,6 +114,7 @@ class Sender : public Service {
   const bool goes_on_;  // for a killed process, of which there may be no line
   bool stopping_ = false;
   std::int64_t start_ns_ = 0;
+  std::optional<std::int64_t> replayed_start_ns_;
   std::optional<std::int64_t> first_sent_ns_;  // message 0
   std::int64_t latest_sent_ns_ = 0;            // that is measured
 

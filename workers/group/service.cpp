@@ -49,7 +49,7 @@ void Service::connect(const net::SocketAddress& address) {
 
 void Service::try_to_open() {
   try {
-    client_->open(next_index());
+    client_->open(next_index(), rules_to_come_back_with());
   } catch (const std::system_error& error) {  // no route, no free port, …: the attempt failed at once
     on_closed(error.what(), Closed::for_now);
   }

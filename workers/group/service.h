@@ -15,6 +15,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "workers/queue_client/queue_client.h"
 #include "workers/recorder/recorder.h"
@@ -72,6 +73,8 @@ class Service : public QueueHandler {
   /// Null before connect().
   QueueClient* client() { return client_.get(); }
   bool is_open() const { return open_; }
+  /// It, or the killed process that it goes on for, had a connection.
+  bool comes_back() const { return tools_.first_session > 0 || connections_ > 0; }
   net::EventLoop& loop() { return tools_.loop; }
   Recorder& recorder() { return tools_.recorder; }
   void set_state(ServiceState state);
@@ -81,6 +84,8 @@ class Service : public QueueHandler {
 
   /// Senders: the lowest index that can still be published.
   virtual std::uint64_t next_index() const { return 0; }
+  /// Receivers, as QueueClient::open() says.
+  virtual const std::vector<wire::Rule>* rules_to_come_back_with() const { return nullptr; }
   /// The connection is there, for the first time or again (`restarted`: with another queue than before).
   virtual void opened(const OpenFacts& facts, bool restarted) = 0;
   /// The system said its end.

@@ -76,7 +76,8 @@ struct ReceiverAccount {
   SkippedCounts skipped_at_end;  // as the broker counted at the end; nothing without ended_by_broker
   std::uint64_t confirmed = 0, answered_negatively = 0;
   std::uint64_t connections = 0;                             // 1: undisturbed
-  std::optional<std::uint64_t> received_on_last_connection;  // deliveries of any kind; none: not known
+  // Deliveries of any kind; none: not known. Where `continued`: on the last one on which the killed process had read any.
+  std::optional<std::uint64_t> received_on_last_connection;
   bool continued = false;  // part of it is what a killed process had noted, and that does not know all of this
 
   /// Deliveries of any kind that came, warm-up included.

@@ -241,8 +241,11 @@ class Maker {
   void take_tags(ReceiverLedger& line, const ReceiverAccount* account, const BrokerAccount::Receiver* told) {
     if (account != nullptr) line.copies.tags += account->counts;
     if (told != nullptr && !told->cut_off_reason.empty()) {
-      line.cut_connection = {told->handed_over_on_last_connection.value_or(told->handed_over),
-                             account != nullptr ? account->received_on_last_connection : std::nullopt};
+      line.cut_connection = {told->handed_over_on_last_connection.value_or(told->handed_over), std::nullopt};
+      // The log of a killed process tells a connection by the first delivery that was read on it: without one it counts those before.
+      const auto received = account != nullptr ? account->received_on_last_connection : std::nullopt;
+      const bool of_one_before = received && account->continued && *received > line.cut_connection->handed_over;
+      if (!of_one_before) line.cut_connection->received = received;
     }
     if (told == nullptr || in_.broker_restarted) return;
     // N2NQ counts what it hands over, whatever it is.

@@ -32,7 +32,7 @@ FloorClient::~FloorClient() {
   close();
 }
 
-void FloorClient::open(std::uint64_t /*next_index*/) {
+void FloorClient::open(std::uint64_t /*next_index*/, const std::vector<wire::Rule>* /*rules*/) {
   close();
   out_.clear();
   written_ = received_ = 0;

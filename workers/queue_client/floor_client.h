@@ -19,7 +19,7 @@ class FloorClient : public QueueClient, private net::Watcher, private net::LateR
   FloorClient(net::EventLoop& loop, const net::SocketAddress& address, const ClientIdentity& identity, QueueHandler& handler);
   ~FloorClient() override;
 
-  void open(std::uint64_t next_index) override;
+  void open(std::uint64_t next_index, const std::vector<wire::Rule>* rules) override;
   bool can_publish() const override { return state_ == State::open && written_ == out_.size() && !ending_; }
   std::size_t bytes_in_batch(std::size_t letters) const override;
   void publish(std::span<Outgoing> messages) override;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "broker/net/clock.h"
 #include "broker/wire/record.h"
@@ -38,7 +39,7 @@ Closed closed_by(wire::ErrorCode code) {
 N2nqClient::N2nqClient(net::EventLoop& loop, const net::SocketAddress& address, const ClientIdentity& identity, QueueHandler& handler)
     : loop_(loop), address_(address), identity_(identity), handler_(handler), session_(identity.first_session) {}
 
-void N2nqClient::open(std::uint64_t next_index) {
+void N2nqClient::open(std::uint64_t next_index, const std::vector<wire::Rule>* rules) {
   connection_.reset();
   out_.clear();
   end_sent_ = false;
@@ -50,6 +51,8 @@ void N2nqClient::open(std::uint64_t next_index) {
   asked_for_.reconnect();
   rule_list_ = prefetch_ = credit_ = 0;
   given_ = 0;
+  rules_with_hello_.reset();
+  if (rules != nullptr) rules_with_hello_ = *rules;
   next_index_ = next_index;
   opened_ns_ = net::now_ns();
   state_ = State::connecting;
@@ -66,6 +69,8 @@ void N2nqClient::on_connected() {
   hello.next_index = next_index_;
   hello.token = identity_.token;
   hello.encode(out_.bytes());
+  // Credit follows when it is greeted: what N2NQ would send to an attempt that is given up before is lost without responses.
+  if (rules_with_hello_) tell_rules(*rules_with_hello_);
   state_ = State::greeting;
   hello_sent_ns_ = net::now_ns();
   flush();
@@ -171,13 +176,7 @@ void N2nqClient::send_answers() {
 
 void N2nqClient::request(const Request& request) {
   if (state_ != State::open || end_sent_) return;
-  wire::Rules{rule_list_++, request.rules}.encode(out_.bytes());
-  if (given_ == 0 || !responses_) {
-    asked_for_.replace(request.rules, owed_ + given_);
-  } else {
-    const std::int64_t read_within_ns = heartbeat_ns_ / 2 * 3 + unread_slack_ns;
-    asked_for_.replace(request.rules, AskedFor::any_number, heartbeat_ns_ == 0 ? AskedFor::any_time : net::now_ns() + read_within_ns);
-  }
+  if (std::exchange(rules_with_hello_, std::nullopt) != request.rules) tell_rules(request.rules);
   prefetch_ = request.prefetch;
   if (prefetch_ > credit_) {
     wire::Credit{prefetch_ - credit_}.encode(out_.bytes());
@@ -185,6 +184,16 @@ void N2nqClient::request(const Request& request) {
     credit_ = prefetch_;
   }
   flush();
+}
+
+void N2nqClient::tell_rules(const std::vector<wire::Rule>& rules) {
+  wire::Rules{rule_list_++, rules}.encode(out_.bytes());
+  if (given_ == 0 || !responses_) {
+    asked_for_.replace(rules, owed_ + given_);
+  } else {
+    const std::int64_t read_within_ns = heartbeat_ns_ / 2 * 3 + unread_slack_ns;
+    asked_for_.replace(rules, AskedFor::any_number, heartbeat_ns_ == 0 ? AskedFor::any_time : net::now_ns() + read_within_ns);
+  }
 }
 
 /// Without responses: what came in may come again, as far as it is still wanted.

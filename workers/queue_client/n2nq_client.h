@@ -5,7 +5,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "broker/net/connection.h"
 #include "broker/net/liveness.h"
@@ -18,7 +20,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
  public:
   N2nqClient(net::EventLoop& loop, const net::SocketAddress& address, const ClientIdentity& identity, QueueHandler& handler);
 
-  void open(std::uint64_t next_index) override;
+  void open(std::uint64_t next_index, const std::vector<wire::Rule>* rules) override;
   bool can_publish() const override { return state_ == State::open && out_.empty() && !end_sent_; }
   std::size_t bytes_in_batch(std::size_t letters) const override;
   void publish(std::span<Outgoing> messages) override;
@@ -40,6 +42,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
 
   void take_welcome(const wire::Welcome& welcome, std::int64_t read_ns);
   void take_deliveries(const wire::Frame& frame);
+  void tell_rules(const std::vector<wire::Rule>& rules);
   void give_back(std::uint64_t deliveries);
   bool is_asked_for(const Delivery& delivery);
   void send_answers();
@@ -74,6 +77,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   std::uint64_t deliveries_ = 0;
   wire::Confirm answers_;  // to be sent; at most one range per delivery that is unconfirmed
   bool in_deliveries_ = false;
+  std::optional<std::vector<wire::Rule>> rules_with_hello_;  // until the first request()
   std::uint32_t rule_list_ = 0;
   std::uint32_t prefetch_ = 0;  // wanted
   std::uint32_t credit_ = 0;    // in play: given and not used up, or used and not given back yet

@@ -111,8 +111,10 @@ class QueueClient {
   virtual ~QueueClient() = default;
 
   /// Starts to connect; on_open() or on_closed() follows. Not from inside a call of the handler; not while open.
-  /// `next_index`: senders: the lowest index that can still be published.
-  virtual void open(std::uint64_t next_index) = 0;
+  /// `next_index`: senders: the lowest index that can still be published. `rules`: receivers that come back, with requests: the list that
+  /// they ask for, told with the first words, because a system that drains may have nothing left for their list before; else null.
+  /// request() follows in on_open() all the same, and does not tell the same list again.
+  virtual void open(std::uint64_t next_index, const std::vector<wire::Rule>* rules) = 0;
 
   /// True when everything published before was taken by the kernel; else on_room() follows.
   virtual bool can_publish() const = 0;

@@ -49,11 +49,12 @@ Delivery read_record(const std::uint8_t* record) {
   delivery.taken_in_ns = header.taken_in_ns;
   delivery.flags = header.flags;
   delivery.attempt = header.attempt;
-  delivery.checksum_ok = wire::compute_record_checksum(record) == header.checksum;
+  const bool stamps_ok = wire::is_stamp(header.intended_ns) && wire::is_stamp(header.sent_ns) && wire::is_stamp(header.taken_in_ns);
+  delivery.checksum_ok = stamps_ok && wire::compute_record_checksum(record) == header.checksum;
+  if (delivery.checksum_ok) [[likely]] return delivery;
+  // Damaged, or made up: measured nowhere.
   for (std::int64_t* stamp : {&delivery.intended_ns, &delivery.sent_ns, &delivery.taken_in_ns}) {
-    if (wire::is_stamp(*stamp)) [[likely]] continue;
-    *stamp = std::clamp(*stamp, -wire::stamp_ns_max, wire::stamp_ns_max);  // so that it can be reckoned with
-    delivery.checksum_ok = false;                                           // damaged, or made up: measured nowhere
+    *stamp = std::clamp(*stamp, -damaged_stamp_ns_max, damaged_stamp_ns_max);
   }
   return delivery;
 }

@@ -378,6 +378,60 @@ TEST_F(RunHostsTest, what_the_first_of_three_processes_saw_of_its_clock_counts) 
   EXPECT_EQ(told["estimation_us"], 3000);
 }
 
+TEST_F(RunHostsTest, what_a_killed_process_said_of_its_start_and_of_its_floor_counts_behind_a_restart) {
+  make_endless();
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  const auto is_running = [this] { return control->process(Role::receivers).state == ProcessState::running; };
+  ASSERT_TRUE(wait_until(is_running));
+  constexpr std::int64_t late_ns = 70'000'000;
+  const auto say_floor = [this](std::int64_t echo_ns, const nlohmann::json& late) {
+    host.process[Role::receivers]->say({{"type", "state"},
+                                        {"state", "running"},
+                                        {"now_ns", 1},
+                                        {"floor", {{"loopback_echo_p50_ns", echo_ns}}},
+                                        {"started_late_ns", late}});
+  };
+  say_floor(20'000, late_ns);
+  ASSERT_TRUE(wait_until([this] { return messages.contains("Receivers started 70 ms behind the common start"); }));
+  control->make_fault({FaultKind::restart, Role::receivers});
+  ASSERT_TRUE(wait_until([&] { return !is_running(); }));
+  ASSERT_TRUE(wait_until(is_running));
+  say_floor(90'000, nullptr);
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  const nlohmann::json environment = summary()["environment"];
+  EXPECT_EQ(environment["started_late_ns"]["receivers"], late_ns);
+  EXPECT_EQ(environment["floor"]["receivers"]["loopback_echo_p50_ns"], 20'000) << "the other one was measured under load";
+}
+
+TEST_F(RunHostsTest, jumps_that_were_told_before_the_plan_are_none_within_it_behind_a_restart) {
+  Settings settings = on_three_hosts();
+  settings.senders.messages.reset();
+  settings.senders.warmup_messages = 1'000'000;  // behind the end of the test
+  host.behaviour[Role::senders].runs_on = true;
+  make(options(), settings);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  const auto is_running = [this] { return control->process(Role::receivers).state == ProcessState::running; };
+  for (int process = 1; process <= 2; ++process) {
+    ASSERT_TRUE(wait_until(is_running));
+    measure::ClockReport jumped;
+    jumped.jumps = 1;
+    jumped.spans = {{1, 2, -10 * settings.warmup_ns()}};  // told later, it would be one of the plan's
+    nlohmann::json clock = jumped;
+    clock["type"] = "clock";
+    host.process[Role::receivers]->say(clock);
+    ASSERT_TRUE(wait_until([&] { return control->figures().clocks.jumps == process; }));
+    control->make_fault({FaultKind::restart, Role::receivers});
+    ASSERT_TRUE(wait_until([&] { return !is_running(); }));
+  }
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(summary()["environment"]["offsets"]["receivers_to_broker"]["wrong_spans"].size(), 2u);
+  EXPECT_EQ(reasons().find("jumped by"), std::string::npos) << reasons();
+}
+
 TEST_F(RunHostsTest, jumps_of_which_nothing_more_was_said_are_in_the_result) {
   make_endless();
   control->start_all();

@@ -160,6 +160,17 @@ TEST(Histogram, AFullCounterStaysFullAlsoForManyAtOnce) {
   EXPECT_EQ(live.snapshot().count(), UINT32_MAX);
 }
 
+TEST(Histogram, WhatAFullCounterDoesNotCountIsInNoMean) {
+  CoarseHistogram live;
+  for (int i = 0; i < 3; ++i) live.record(5, 2'000'000'000);
+  live.record(5);
+  EXPECT_EQ(live.mean_ns(), 5);
+  EXPECT_EQ(live.snapshot().mean_ns(), 5);
+  live.record(100);
+  EXPECT_EQ(live.snapshot().sum_ns(), 5 * std::int64_t{UINT32_MAX} + 100);
+  EXPECT_EQ(live.max_ns(), 100);
+}
+
 TEST(Histogram, CountsWhatIsBeyondItsRangeAndKeepsItExactInTheSum) {
   FineHistogram live;
   const std::int64_t hours = 20'000'000'000'000;

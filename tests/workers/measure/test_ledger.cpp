@@ -208,6 +208,27 @@ TEST(Ledger, OfOneWhoDiedAfterItWasCutOffNoMoreGoesThanItsLastConnectionHad) {
   EXPECT_EQ(make_ledger(input).total.skipped.cut_off, 5u);
 }
 
+TEST(Ledger, OfOneWhoWasKilledBehindACutAndHadReadNothingOnThatConnectionItsWholeLastConnectionGoes) {
+  LedgerInput input = balanced_with_a_cut();
+  input.broker->receivers[1].handed_over_on_last_connection = 1;  // the two that came had come before
+  EXPECT_EQ(make_ledger(input).total.skipped.cut_off, 0u) << "it knew its connections itself";
+  input.receivers[0].services[1].continued = true;
+  const Ledger ledger = make_ledger(input);
+  EXPECT_EQ(ledger.total.skipped.cut_off, 1u);
+  EXPECT_EQ(ledger.total.lost, 7u);
+  EXPECT_TRUE(ledger.balanced);
+  EXPECT_FALSE(ledger.receivers[1].cut_connection->received) << "not known";
+
+  input = broadcast();
+  input.receivers[0].services[1] = receiver(2, {{1, 1, set("0-9")}, {2, 2, set("0-4")}});
+  input.receivers[0].services[1].continued = true;
+  input.receivers[0].services[1].received_on_last_connection = 15;
+  input.broker->receivers[1].cut_off_reason = "write deadline";
+  input.broker->receivers[1].handed_over_on_last_connection = 5;
+  EXPECT_EQ(make_ledger(input).total.lost, 0u);
+  EXPECT_EQ(make_ledger(input).total.skipped.cut_off, 5u);
+}
+
 TEST(Ledger, WithResponsesNothingGoesDownWithACut) {
   LedgerInput input = balanced_with_a_cut();
   EXPECT_EQ(make_ledger(input).total.lost, 5u);

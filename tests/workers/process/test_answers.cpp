@@ -4,8 +4,11 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <fstream>
+#include <optional>
 
 #include "tests/workers/support/run_ledger.h"
+#include "workers/measure/log_line.h"
 
 namespace n2nq::worker::testing {
 namespace {
@@ -140,6 +143,16 @@ TEST_P(Answers, a_killed_and_restarted_senders_group_goes_on_with_its_plan) {
   EXPECT_EQ(ledger.attempted, 1000u);
   EXPECT_EQ(ledger.total.delivered, 1000 * copies(run.shape)) << reasons(ledger);
   EXPECT_EQ(ledger.total.lost, 0u);
+  std::optional<std::int64_t> start_ns;
+  std::ifstream log(run.log_path("senders", "S001"));
+  for (std::string line; std::getline(log, line);) {
+    const auto sent = measure::parse_sent_line(line);
+    if (!sent) continue;
+    const std::int64_t by_this_line_ns = sent->intended_ns - sent->index * 5'000'000;
+    EXPECT_EQ(by_this_line_ns, start_ns.value_or(by_this_line_ns)) << "it had started late, and nothing is due at once for that: " << line;
+    start_ns = by_this_line_ns;
+  }
+  EXPECT_TRUE(start_ns);
 }
 
 TEST_P(Answers, a_disconnected_receiver_comes_back_under_its_number) {
@@ -231,6 +244,43 @@ TEST(AnswersRefused, what_cannot_be_done_is_named) {
   run.start();
   run.finish();
   EXPECT_EQ(run.receivers_bye["received"], 500);
+}
+
+/// R001 keeps N2NQ from draining: it leaves unanswered the only delivery that it may have.
+TEST(AnswersAway, what_is_asked_for_meanwhile_is_in_force_for_who_comes_back_while_n2nq_drains) {
+  RunShape shape;
+  shape.senders = 1;
+  shape.receivers = 2;
+  shape.queue = {{"requests", true}, {"responses", true}, {"responses_deadline_ms", patient_ms}};
+  shape.requests = json::array({{{"receivers", {{2, 2}}}, {"rules", json::array()}}});  // nothing
+  SmallRun run(shape);
+  run.launch_broker();
+  const auto launch = [&run](Child& child, json configure, int number) {
+    configure["services"] = {{"first", number}, {"last", number}, {"total", 2}};
+    child.send(configure);
+    child.wait_for_type("hello");
+    child.send(run.connect_message());
+    child.wait_for_state("connected");
+    child.send({{"type", "start"}, {"at_broker_ns", 0}});
+  };
+  Child holding("n2nq-receivers"), away("n2nq-receivers"), back("n2nq-receivers");
+  launch(holding, run.configure_receivers(), 1);
+  holding.send({{"type", "fault"}, {"service", 1}, {"kind", "confirm-nothing"}});
+  holding.send({{"type", "fault"}, {"service", 1}, {"kind", "sulk"}});
+  holding.wait_for_type("error");  // of the latter: the former is in force
+  launch(away, run.configure_receivers(), 2);
+  away.kill(SIGKILL);
+  away.wait_for_exit();
+  run.launch_senders();
+  run.senders->wait_for_state("connected");
+  run.senders->send({{"type", "start"}, {"at_broker_ns", 0}});
+  run.senders->wait_for_state("ended");
+  json configure = run.configure_receivers();
+  configure["requests"] = json::array({{{"receivers", {{2, 2}}}, {"rules", {json::object()}}, {"prefetch", 3}}});
+  configure["continue"] = away.staging_file();
+  launch(back, configure, 2);
+  const json stats = stats_until(back, [](const json& now) { return now["received"] == 20 || now["ended"] == 1; });
+  EXPECT_EQ(stats["received"], 20) << "N2NQ had nothing left for its list before";
 }
 
 }  // namespace

@@ -5,14 +5,33 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "tests/workers/support/run_ledger.h"
+#include "workers/measure/log_line.h"
 #include "workers/recorder/staging_ring.h"
 
 namespace n2nq::worker::testing {
 namespace {
 
 using nlohmann::json;
+
+/// What a killed sender has left of 30 messages, for ten of which there was no room.
+std::string leave_lines(const SmallRun& run) {
+  StagingRing ring = StagingRing::create(run.folder(), "killed", WorkerRole::senders, StagingRing::bytes_min);
+  for (std::int64_t index = 0; index < 30; ++index) {
+    if (index >= 10 && index < 20) continue;
+    Record record;
+    record.service = 1;
+    record.index = index;
+    record.intended_ns = record.sent_ns = 1'000'000 + index;
+    record.other_ns = index == 0 ? Record::none_ns : 1;
+    record.size = 50;
+    record.attempt = 1;
+    ring.push(record);
+  }
+  return ring.path();
+}
 
 TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
   RunShape shape;
@@ -22,23 +41,7 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
   run.launch_broker();
   run.launch_receivers();
   run.receivers->wait_for_state("connected");
-  std::string path;
-  {
-    StagingRing ring = StagingRing::create(run.folder(), "killed", WorkerRole::senders, StagingRing::bytes_min);
-    for (std::int64_t index = 0; index < 30; ++index) {
-      if (index >= 10 && index < 20) continue;  // there was no room for these
-      Record record;
-      record.service = 1;
-      record.index = index;
-      record.intended_ns = record.sent_ns = 1'000'000 + index;
-      record.other_ns = index == 0 ? Record::none_ns : 1;
-      record.size = 50;
-      record.attempt = 1;
-      ring.push(record);
-    }
-    path = ring.path();
-  }
-  run.go_on_with_senders(path);
+  run.go_on_with_senders(leave_lines(run));
   run.start();
   run.finish();
   const json& sender = run.senders_bye["services"][0];
@@ -50,6 +53,30 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
   EXPECT_NE(run.senders_bye["faults"].dump().find("10 messages were sent of which the log of the killed process has no line"),
             std::string::npos)
       << run.senders_bye["faults"];
+}
+
+TEST(MissingLines, what_n2nq_does_not_have_is_offered_again_also_when_it_is_stopped_before_it_is_started) {
+  RunShape shape;
+  shape.senders = shape.receivers = 1;
+  shape.load["messages"] = 50;
+  SmallRun run(shape);
+  run.launch_broker();
+  run.launch_receivers();
+  run.receivers->wait_for_state("connected");
+  run.receivers->send({{"type", "start"}, {"at_broker_ns", 0}});
+  run.go_on_with_senders(leave_lines(run));
+  run.senders->send({{"type", "stop"}});
+  run.finish();
+  EXPECT_EQ(run.senders_bye["attempted"], 30);
+  EXPECT_EQ(run.senders_bye["accepted"], 30);
+  EXPECT_EQ(run.receivers_bye["received"], 30);
+  std::ifstream log(run.log_path("receivers", "R001"));
+  for (std::string line; std::getline(log, line);) {
+    const auto received = measure::parse_received_line(line);
+    if (received) {
+      EXPECT_EQ(received->intended_ns, received->sent_ns) << "without a start nothing was due before: " << line;
+    }
+  }
 }
 
 TEST(MissingLines, a_sender_of_which_no_line_is_left_goes_on_behind_what_n2nq_has) {

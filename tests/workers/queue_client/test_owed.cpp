@@ -65,7 +65,7 @@ void answer(int listener) {
 
 /// Asks for sender 1 first, and for sender 2 on the connections behind that.
 struct Asking : QueueHandler {
-  explicit Asking(net::EventLoop& given) : loop(given), again(given, [this] { client->open(0); }) {}
+  explicit Asking(net::EventLoop& given) : loop(given), again(given, [this] { client->open(0, nullptr); }) {}
   void on_open(const OpenFacts&) override {
     ++opened;
     const std::uint32_t sender = opened == 1 ? 1 : 2;
@@ -94,13 +94,80 @@ TEST(Owed, WhatWasBegunUnderTheListBeforeIsAskedForAlsoBehindAnAttemptThatFailed
   identity.role = wire::Role::receiver;
   identity.number = 1;
   handler.client = make_queue_client("n2nq", loop, net::local_address(listener.get()), identity, handler);
-  handler.client->open(0);
+  handler.client->open(0, nullptr);
   loop.run();
   broker.join();
   EXPECT_EQ(handler.opened, 2);
   ASSERT_EQ(handler.asked_for.size(), delivered_first + delivered_then);
   for (std::uint32_t at = 0; at < prefetch; ++at) EXPECT_TRUE(handler.asked_for[at]) << at;
   EXPECT_FALSE(handler.asked_for.back()) << "more than there was credit for";
+}
+
+/// Comes back with a list, asks for it again when it is there, and leaves.
+struct ComingBack : QueueHandler {
+  explicit ComingBack(net::EventLoop& given) : loop(given) {}
+  void on_open(const OpenFacts&) override {
+    client->request({.rules = asked, .prefetch = prefetch});
+    client->end(0);
+    client->close();
+    loop.stop();
+  }
+  void on_end(const wire::EndTotals&) override {}
+  void on_closed(const std::string& reason, Closed) override {
+    ADD_FAILURE() << reason;
+    loop.stop();
+  }
+
+  net::EventLoop& loop;
+  std::unique_ptr<QueueClient> client;
+  std::vector<wire::Rule> asked;
+};
+
+/// What such a one writes before it is greeted, and behind that.
+std::array<wire::Bytes, 2> written(const std::vector<wire::Rule>& told_with_hello, const std::vector<wire::Rule>& asked) {
+  net::EventLoop loop;
+  const net::Fd listener = net::listen_on(*net::SocketAddress::parse("127.0.0.1", 0));
+  std::array<wire::Bytes, 2> out;
+  std::thread broker([&] {
+    pollfd wait{.fd = listener.get(), .events = POLLIN, .revents = 0};
+    while (poll(&wait, 1, -1) < 1) continue;
+    const net::Fd socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    std::array<std::uint8_t, 4096> bytes;
+    const auto read_into = [&](wire::Bytes& part) {
+      const ssize_t count = ::read(socket.get(), bytes.data(), bytes.size());
+      if (count > 0) part.insert(part.end(), bytes.begin(), bytes.begin() + count);
+      return count > 0;
+    };
+    EXPECT_TRUE(read_into(out[0]));  // one write
+    const wire::Bytes welcome = welcome_and(0);
+    EXPECT_EQ(::write(socket.get(), welcome.data(), welcome.size()), static_cast<ssize_t>(welcome.size()));
+    while (read_into(out[1])) continue;
+  });
+  ComingBack handler(loop);
+  handler.asked = asked;
+  handler.client =
+      make_queue_client("n2nq", loop, net::local_address(listener.get()), {wire::Role::receiver, 1, {}, 1}, handler);
+  handler.client->open(0, &told_with_hello);
+  loop.run();
+  broker.join();
+  return out;
+}
+
+TEST(Owed, TheListOfOneWhoComesBackGoesWithItsHelloAndIsNotToldAgain) {
+  const std::vector<wire::Rule> list = {wire::Rule{2, 2}}, another = {wire::Rule{3, 3}};
+  wire::Hello hello;
+  hello.role = wire::Role::receiver;
+  hello.number = hello.session = 1;
+  wire::Bytes hello_and_list, credit_and_end, another_first;
+  hello.encode(hello_and_list);
+  wire::Rules{0, list}.encode(hello_and_list);
+  wire::Rules{1, another}.encode(another_first);
+  for (wire::Bytes* bytes : {&credit_and_end, &another_first}) {
+    wire::Credit{prefetch}.encode(*bytes);
+    wire::End{0}.encode(*bytes);
+  }
+  EXPECT_EQ(written(list, list), (std::array{hello_and_list, credit_and_end}));
+  EXPECT_EQ(written(list, another), (std::array{hello_and_list, another_first})) << "it was asked for something else meanwhile";
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "broker/wire/record.h"
+#include "workers/recorder/record.h"
 
 namespace n2nq::worker {
 namespace {
@@ -26,6 +29,27 @@ TEST(Records, StampsThatNobodyCanReckonWithAreNoRightOnes) {
     wrong.received_ns = wrong.receiver_clock_ns = wire::stamp_ns_max;
     wrong.sender_clock_ns = -wire::stamp_ns_max;
     EXPECT_NE(wrong.latency_ns() + wrong.to_broker_ns() + wrong.to_receiver_ns(), 0) << "nothing overflows";
+  }
+}
+
+TEST(Records, WhatIsNotRightCanBeWrittenDownAndReadBack) {
+  wire::Bytes changed = record(-wire::stamp_ns_max, -wire::stamp_ns_max, wire::stamp_ns_max);
+  changed.back() = 'y';
+  for (const wire::Bytes& bytes : {record(0, INT64_MIN), record(0, INT64_MAX), record(0, INT64_MIN, INT64_MAX), changed}) {
+    Delivery delivery = read_record(bytes.data());
+    EXPECT_FALSE(delivery.checksum_ok);
+    delivery.sent_on_ns = delivery.received_ns = 1'000'000'000'000'000;
+    Record line;
+    line.sent_ns = delivery.sent_ns;
+    line.other_ns = delivery.received_ns;
+    line.intended_ns = delivery.intended_ns;
+    line.to_broker_ns = delivery.to_broker_ns();
+    line.in_queue_ns = delivery.in_queue_ns();
+    line.service = line.sender = 1;
+    line.flags = measure::line_bad_checksum;
+    char text[measure::line_bytes_max];
+    const std::size_t length = format_record(text, WorkerRole::receivers, line) - 1;
+    EXPECT_TRUE(parse_record(WorkerRole::receivers, line.service, {text, length})) << std::string(text, length);
   }
 }
 
