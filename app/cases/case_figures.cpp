@@ -9,6 +9,7 @@
 #include "app/figure/figure_doubts.h"
 #include "app/figure/number_text.h"
 #include "app/results/run_figures.h"
+#include "app/results/statistics.h"
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
 
@@ -18,6 +19,8 @@ namespace {
 
 constexpr std::size_t repeats_for_interval = 3;
 constexpr double percentile_end = 10'000;  // 99.99 %
+constexpr double middle_percentile = 2;    // 50 %
+constexpr const char* no_such_figure = "no run gave such a figure";
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -140,7 +143,7 @@ class CaseDrawing {
     out.repeats = static_cast<int>(point.repeats.size());
     out.why = why_of(point);
     if (values.empty()) {
-      if (out.why.isEmpty()) out.why = "no run gave such a figure";
+      if (out.why.isEmpty()) out.why = no_such_figure;
       return out;
     }
     out.y = median(values);
@@ -174,22 +177,36 @@ class CaseDrawing {
       for (const MeasuredPoint* point : series_[name]) {
         if (point->repeats.empty()) continue;
         several = several || point->repeats.size() > 1;
-        add_curve(*middle_of(*point), why_of(*point), series);
+        add_curve(*point, series);
       }
     }
     if (several) out_.remarks += "Of several repeats the middle one is drawn, by the mean of its lowest 95 %.";
   }
 
+  /// Null where none has a latency.
   static const CaseRunResult* middle_of(const MeasuredPoint& point) {
-    std::vector<const CaseRunResult*> runs = point.repeats;
-    const auto value = [](const CaseRunResult* run) { return run->values.at("latency_us.mean_lowest_95"); };
-    std::sort(runs.begin(), runs.end(), [&](const CaseRunResult* a, const CaseRunResult* b) { return value(a) < value(b); });
-    return runs[(runs.size() - 1) / 2];
+    std::vector<double> means;
+    for (const CaseRunResult* run : point.repeats) means.push_back(run->values.at("latency_us.mean_lowest_95"));
+    const auto place = place_of_middle(means);
+    return place ? point.repeats[*place] : nullptr;
   }
 
-  static void add_curve(const CaseRunResult& run, const QString& why, FigureSeries& series) {
+  void add_curve(const MeasuredPoint& point, FigureSeries& series) const {
+    const std::size_t first = series.points.size();
+    if (const CaseRunResult* run = middle_of(point)) add_percentiles_of(*run, series);
+    QString why = why_of(point);
+    if (series.points.size() == first) {
+      FigurePoint& valueless = series.points.emplace_back();
+      valueless.x = middle_percentile;
+      for (const CaseRunResult* run : point.repeats) valueless.folders += run->folder;
+      if (why.isEmpty()) why = no_such_figure;
+    }
+    // One mark for the run, not one for each of its percentiles.
+    series.points[first].why = why;
+  }
+
+  static void add_percentiles_of(const CaseRunResult& run, FigureSeries& series) {
     const auto rows = read_hgrm(run.folder + "/latency.hgrm");
-    const double total = rows.empty() ? 0 : static_cast<double>(rows.back().count);
     for (const PercentileRow& row : rows) {
       if (row.inverse_rest > percentile_end * 1.01) break;
       FigurePoint point;
@@ -197,13 +214,11 @@ class CaseDrawing {
       point.y = row.value_us;
       point.clock_bound = run.latency_bound_us;
       point.clock_bound_unknown = run.is_clock_bound_unknown("latency_us.mean_lowest_95");
-      point.few_samples = total / row.inverse_rest < samples_above_min;
+      point.few_samples = has_few_samples(row, rows.back().count);
       if (is_near_floor(run.floor_us, point.y)) point.near_floor_us = run.floor_us;
       point.folders = {run.folder};
       series.points.push_back(std::move(point));
     }
-    // One mark for the run, not one for each of its percentiles.
-    if (!series.points.empty()) series.points.front().why = why;
   }
 
   void add_knees() {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/settings/text_value.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -12,6 +14,11 @@ constexpr std::size_t values_min = 6;
 constexpr double one_percent_z = 2.326;  // of the normal distribution, one-sided
 constexpr double growth_min = 1.5;
 constexpr double latency_slack_us = 1000, in_flight_slack = 20;
+
+/// A knee of 1234567 per second is none of 1.23457e+06.
+QString all_digits(double value) {
+  return QString::fromStdString(decimal_text(value));
+}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -40,7 +47,8 @@ bool rises(std::span<const double> values, double slack) {
 LoadVerdict judge_load(const LoadSigns& signs, double p99_max_us) {
   if (!signs.plan_kept) return {false, "the plan was not kept"};
   if (signs.copies_given_up) return {false, "messages expired, were parked or cut off"};
-  if (!(signs.from_plan_p99_us <= p99_max_us)) return {false, QString("p99 of the latency from plan above %1 µs").arg(p99_max_us)};
+  if (!(signs.from_plan_p99_us <= p99_max_us))
+    return {false, QString("p99 of the latency from plan above %1 µs").arg(all_digits(p99_max_us))};
   if (rises(signs.from_plan_us, latency_slack_us)) return {false, "latency from plan rises"};
   if (rises(signs.in_flight, in_flight_slack)) return {false, "copies in flight rise"};
   return {};
@@ -81,10 +89,10 @@ int KneeSearch::runs_expected() const {
 QString KneeSearch::State::words(const QString& unit) const {
   const QString behind = unit.isEmpty() ? QString() : ' ' + unit;
   if (!limit.isEmpty())
-    return QString("keeps up to %1%2, the highest tried that settings allow (%3)").arg(QString::number(low), behind, limit);
-  if (high == 0) return QString("no knee up to %1%2").arg(low).arg(behind);
-  if (low == 0) return QString("knee below %1%2").arg(high).arg(behind);
-  return QString("knee between %1 and %2%3").arg(low).arg(high).arg(behind);
+    return QString("keeps up to %1%2, the highest tried that settings allow (%3)").arg(all_digits(low), behind, limit);
+  if (high == 0) return QString("no knee up to %1%2").arg(all_digits(low), behind);
+  if (low == 0) return QString("knee below %1%2").arg(all_digits(high), behind);
+  return QString("knee between %1 and %2%3").arg(all_digits(low), all_digits(high), behind);
 }
 
 }  // namespace n2nq::app

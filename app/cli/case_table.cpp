@@ -32,8 +32,13 @@ bool is_shown(const Figure& figure, double x) {
                      [x](double percent) { return std::abs(x * (1 - percent / 100) - 1) < 0.005; });
 }
 
+/// A percentile's place on its axis is 1 / (1 - q).
+double percent_of(double x) {
+  return 100 - 100 / x;
+}
+
 QString x_text(const Figure& figure, double x) {
-  if (figure.x.percentiles) return QString::number((1 - 1 / x) * 100, 'g', 5) + " %";
+  if (figure.x.percentiles) return QString::number(percent_of(x), 'g', 5) + " %";
   if (figure.x.names.isEmpty()) return number_text(x);
   return figure.x.names.value(static_cast<qsizetype>(x));
 }
@@ -104,7 +109,7 @@ nlohmann::ordered_json figure_json(const Figure& figure) {
   const auto optional = [](const std::optional<double>& value) { return value ? OrderedJson(*value) : OrderedJson(); };
   OrderedJson out = {{"id", figure.id.toStdString()},
                      {"title", figure.title.toStdString()},
-                     {"x", {{"title", figure.x.title.toStdString()}, {"unit", figure.x.unit.toStdString()}}},
+                     {"x", {{"title", figure.x.title.toStdString()}, {"unit", figure.x.percentiles ? "%" : figure.x.unit.toStdString()}}},
                      {"y", {{"title", figure.y.title.toStdString()}, {"unit", figure.y.unit.toStdString()}}},
                      {"series", OrderedJson::array()},
                      {"known", OrderedJson::array()},
@@ -115,7 +120,8 @@ nlohmann::ordered_json figure_json(const Figure& figure) {
       if (!is_shown(figure, point.x)) continue;
       OrderedJson folders = OrderedJson::array();
       for (const QString& folder : point.folders) folders.push_back(folder.toStdString());
-      OrderedJson x = figure.x.names.isEmpty() ? OrderedJson(point.x) : OrderedJson(x_text(figure, point.x).toStdString());
+      OrderedJson x = figure.x.percentiles ? OrderedJson(percent_of(point.x)) : OrderedJson(point.x);
+      if (!figure.x.names.isEmpty()) x = x_text(figure, point.x).toStdString();
       points.push_back({{"x", std::move(x)},
                         {"y", number(point.y)},
                         {"low", optional(point.low)},

@@ -59,8 +59,7 @@ QString value_text_of(const ComparedFigure& figure, double value) {
 
 QString difference_text(const ComparedFigure& figure, std::size_t side) {
   const Difference& difference = figure.differences[side];
-  if (std::isnan(difference.difference)) return difference.words(figure.is_time());
-  if (difference.from == 0 && difference.to == 0) return "both 0";
+  if (std::isnan(difference.difference) || (difference.from == 0 && difference.to == 0)) return difference.words(figure.is_time());
   const QString sign = difference.difference > 0 ? "+" : difference.difference < 0 ? QString::fromUtf8("−") : "";
   QString text = sign + value_text_of(figure, std::abs(difference.difference));
   if (!std::isnan(difference.clock_bound)) text += QString::fromUtf8(" ± ") + figure_text(difference.clock_bound);

@@ -162,7 +162,8 @@ QString figure_text(double value) {
   if (std::isinf(value)) return "?";
   const double size = std::abs(value);
   if (size >= 999.5) return grouped(std::llround(value));
-  return QString::number(value, 'f', size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
+  if (size == 0) return "0.000";
+  return QString::number(value, 'f', short_decimals(value));
 }
 
 QString below_floor_text(double floor_us) {

@@ -2,6 +2,7 @@
 #include "app/control/hgrm.h"
 
 #include <QString>
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int steps_per_halving = 5;
+constexpr std::uint64_t steps_per_halving = 5;
 
 double micros(double ns) {
   return ns / 1e3;
@@ -53,14 +54,16 @@ QByteArray hgrm_text(const measure::Histogram& histogram) {
   if (total > 0) {
     const auto reached = cumulated(histogram);
     std::size_t at = 0;
-    double percentile = 0;
+    // In whole steps, `rest` of `of` each: percentiles that are added up come out a hair too high, and with them the ranks.
+    std::uint64_t rest = 2 * steps_per_halving, of = rest;
     // Once the rest is less than one sample, every further step would repeat the maximum.
-    while ((1 - percentile) * static_cast<double>(total) >= 1) {
-      const auto rank = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(percentile * static_cast<double>(total))));
+    while (total * rest >= of) {
+      // As Histogram::percentile(of - rest, of): the product there would overflow with as many samples as steps.
+      const std::uint64_t rank = std::max<std::uint64_t>(1, total - total * rest / of);
       while (reached[at].count < rank) ++at;
+      const double percentile = static_cast<double>(of - rest) / static_cast<double>(of);
       out += row(micros(static_cast<double>(histogram.value_at_rank(rank))), percentile, reached[at].count);
-      const double halvings = std::floor(std::log2(1 / (1 - percentile))) + 1;
-      percentile += 1 / (steps_per_halving * std::exp2(halvings));
+      if (--rest == steps_per_halving) rest *= 2, of *= 2;
     }
     out += row(micros(static_cast<double>(histogram.max_ns())), 1, total);
   }

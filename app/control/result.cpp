@@ -33,10 +33,8 @@ bool was_stopped(const RunRecord& record) {
 }
 
 void set_final_senders(LiveFigures& figures, const Json& bye) {
-  figures.attempted = whole_or_0(bye, "attempted");
-  figures.accepted = whole_or_0(bye, "accepted");
   for (const Json& service : bye.value("services", Json::array())) {
-    SenderRow row{static_cast<int>(whole_or_0(service, "number")), whole_or_0(service, "attempted")};
+    SenderRow row{static_cast<int>(whole_or_0(service, "number"))};
     const Json mean = service.value("/figures/delay/mean_ns"_json_pointer, Json());
     if (mean.is_number()) row.delay_mean_ms = mean.get<double>() / 1e6;
     figures.senders.push_back(row);
@@ -56,10 +54,11 @@ void set_final_receivers(LiveFigures& figures, const Json& bye) {
   }
 }
 
-/// What the ledger knows of each receiver, and of the run.
+/// What the ledger knows of each service, and of the run.
 void set_ledger_rows(LiveFigures& figures, const measure::Ledger& ledger) {
   const auto count = [](std::uint64_t value) { return static_cast<std::int64_t>(value); };
   const measure::CopyLedger& total = ledger.total;
+  figures.attempted = count(ledger.attempted);  // more than the senders know of, where some were killed
   figures.accepted = count(ledger.accepted);
   figures.settled = LiveFigures::Settled{.refused = count(ledger.refused),
                                          .lost_before_queue = count(ledger.lost_before_queue),
@@ -77,6 +76,10 @@ void set_ledger_rows(LiveFigures& figures, const measure::Ledger& ledger) {
                        .skipped = count(skipped.expired + skipped.unrequested + skipped.parked + skipped.cut_off),
                        .lost = count(warm_up->total.lost)};
   }
+  for (SenderRow& row : figures.senders) {
+    if (row.number < 1 || row.number > static_cast<int>(ledger.senders.size())) continue;
+    row.attempted = count(ledger.senders[static_cast<std::size_t>(row.number - 1)].attempted);
+  }
   for (ReceiverRow& row : figures.receivers) {
     if (row.number < 1 || row.number > static_cast<int>(ledger.receivers.size())) continue;
     const measure::CopyLedger& copies = ledger.receivers[static_cast<std::size_t>(row.number - 1)].copies;
@@ -87,8 +90,8 @@ void set_ledger_rows(LiveFigures& figures, const measure::Ledger& ledger) {
 }
 
 /// The run's means, of each service as well, so that they can be compared with those of all.
-void set_mean_rates(LiveFigures& figures, const RunRecord& record) {
-  const nlohmann::ordered_json rates = run_rates(record);
+void set_mean_rates(LiveFigures& figures, const RunRecord& record, const measure::Ledger& ledger) {
+  const nlohmann::ordered_json rates = run_rates(record, ledger);
   const auto rate = [&rates](const char* key) { return rates.at(key).is_number() ? rates.at(key).get<double>() : unknown; };
   figures.sent_per_s = rate("sent_per_s");
   figures.sent_bytes_per_s = rate("sent_bytes_per_s");
@@ -113,7 +116,7 @@ LiveFigures final_figures(const RunRecord& record, const measure::Ledger& ledger
   out.settled->stopped = was_stopped(record);
   out.settled->senders_told = senders || !record.traffic_started;
   out.settled->receivers_told = receivers || !record.traffic_started;
-  set_mean_rates(out, record);
+  set_mean_rates(out, record, ledger);
   out.delay = percentiles_us(total_of(senders, "delay"));
   out.lag = percentiles_us(total_of(senders, "lag"));
   out.latency = percentiles_us(total_of(receivers, "latency"));

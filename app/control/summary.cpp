@@ -161,10 +161,10 @@ Gaps gaps_of(const Json& told) {
 /// How long the sending took: a mean gap for every message. From the first send to the last one there is one gap fewer than there are
 /// messages, and rates over that time would come out too high. Never shorter than those that sent longest took on average, and a gap each.
 /// Senders that are stopped at one moment, between two sends of each, differ by a message, and so by a gap, as spread starts do: one of
-/// them alone would say when it would have sent next, not when it was stopped. Empty when nobody sent twice.
-std::optional<double> sending_s(const Json& senders_bye, int senders) {
+/// them alone would say when it would have sent next, not when it was stopped. `attempted` is the ledger's: a killed process may not have
+/// noted all. Empty when nobody sent twice.
+std::optional<double> sending_s(const Json& senders_bye, double attempted, int senders) {
   constexpr double gaps_alike = 1.5;  // half of one for pacing errors; two messages fewer are another end
-  const auto attempted = senders_bye.value("attempted", 0.0);
   const Gaps gaps = gaps_of(senders_bye);
   if (gaps.mean_s <= 0 || attempted <= 0) return {};
   struct Own {
@@ -198,21 +198,25 @@ std::optional<double> receiving_s(const Json& receivers_bye, std::optional<doubl
   return std::max(*sending, (to->get<double>() - from->get<double>()) / ns_in_s);
 }
 
-OrderedJson per_second(const Json& bye, const char* key, std::optional<double> seconds) {
-  const auto count = bye.find(key);
-  if (!seconds || count == bye.end() || !count->is_number()) return nullptr;
-  return rounded(count->get<double>() / *seconds, 0.001);
+OrderedJson per_second(double count, std::optional<double> seconds) {
+  return seconds ? OrderedJson(rounded(count / *seconds, 0.001)) : OrderedJson();
 }
 
-OrderedJson rates_json(const RunRecord& record) {
+OrderedJson per_second(const Json& bye, const char* key, std::optional<double> seconds) {
+  const auto count = bye.find(key);
+  return count != bye.end() && count->is_number() ? per_second(count->get<double>(), seconds) : OrderedJson();
+}
+
+OrderedJson rates_json(const RunRecord& record, const measure::Ledger& ledger) {
   const Json& senders = bye_of(record, Role::senders);
   const Json& receivers = bye_of(record, Role::receivers);
-  const auto seconds = sending_s(senders, record.settings.senders.amount);
+  const auto attempted = static_cast<double>(ledger.attempted);
+  const auto seconds = sending_s(senders, attempted, record.settings.senders.amount);
   const auto received_over = receiving_s(receivers, seconds, record.settings);
   const auto seconds_json = [](std::optional<double> value) { return value ? OrderedJson(rounded(*value, 1e-6)) : OrderedJson(); };
   return {{"over_s", seconds_json(seconds)},
           {"received_over_s", seconds_json(received_over)},
-          {"sent_per_s", per_second(senders, "attempted", seconds)},
+          {"sent_per_s", per_second(attempted, seconds)},
           {"sent_bytes_per_s", per_second(senders, "bytes", seconds)},
           {"received_per_s", per_second(receivers, "received", received_over)},
           {"received_bytes_per_s", per_second(receivers, "bytes", received_over)}};
@@ -232,7 +236,8 @@ OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger) {
                              : OrderedJson(rounded(static_cast<double>(settings.senders.amount) * ns_in_s *
                                                        static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
                                                    1e-6));
-  out["achieved_per_s"] = per_second(bye, "attempted", sending_s(bye, settings.senders.amount));
+  const auto attempted = static_cast<double>(ledger.attempted);
+  out["achieved_per_s"] = per_second(attempted, sending_s(bye, attempted, settings.senders.amount));
   const auto in_ms = [](const Json& ns) { return ns.is_number() ? OrderedJson(ns.get<double>() / ns_in_ms) : OrderedJson(); };
   out["last_message_late_ms"] = in_ms(bye.value("last_lag_ns", Json()));
   out["lag_growth_ms"] = in_ms(bye.value("lag_growth_ns", Json()));
@@ -328,8 +333,8 @@ std::span<const char* const> service_counts(Role group) {
   return receiver_counts;
 }
 
-nlohmann::ordered_json run_rates(const RunRecord& record) {
-  return rates_json(record);
+nlohmann::ordered_json run_rates(const RunRecord& record, const measure::Ledger& ledger) {
+  return rates_json(record, ledger);
 }
 
 OrderedJson summary_json(const RunRecord& record, const measure::Ledger& ledger, const RunOutcome& outcome, const MasterFile& master) {
@@ -353,7 +358,7 @@ OrderedJson summary_json(const RunRecord& record, const measure::Ledger& ledger,
   put_figures(out["stages"], receiver_totals, stage_figures);
   const ClockBounds bounds = clock_bounds(record);
   put_bounds(out, out["stages"], bounds);
-  out["rates"] = rates_json(record);
+  out["rates"] = rates_json(record, ledger);
   out["plan"] = plan_json(record, ledger);
   out["logs"] = {{"mode", value_text(record.settings, "log")},
                  {"senders", record.of(Role::senders).log()},

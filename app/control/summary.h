@@ -20,7 +20,7 @@ nlohmann::ordered_json summary_json(const RunRecord& record, const measure::Ledg
 std::span<const char* const> service_counts(Role group);
 
 /// The run's mean rates as they stand in the summary: over_s, sent_per_s, received_per_s and both in bytes; null for what is not known.
-nlohmann::ordered_json run_rates(const RunRecord& record);
+nlohmann::ordered_json run_rates(const RunRecord& record, const measure::Ledger& ledger);
 
 /// One figures object in the unit that `unit_ns` nanoseconds make: percentiles to the nanosecond, means to a thousandth of it.
 nlohmann::ordered_json figures_json(const measure::Figures& figures, double unit_ns);

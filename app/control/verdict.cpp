@@ -103,7 +103,9 @@ void find_jumps(const RunRecord& record, QStringList& reasons) {
   for (const Role role : {Role::senders, Role::receivers}) {
     const measure::ClockReport report = relation(record.of(role), record.of(Role::broker)).report;
     if (report.spans.size() >= measure::ClockReport::spans_max)
-      reasons += QString("the clock of the %1' host, or N2NQ's, jumped %2 times; what was measured meanwhile is wrong, and the first %3 are named")
+      reasons += QString(
+                     "the clock of the %1' host, or N2NQ's, jumped %2 times; what was measured meanwhile is wrong, and the first %3 stand in "
+                     "wrong_spans")
                      .arg(role_key(role))
                      .arg(report.jumps)
                      .arg(report.spans.size());

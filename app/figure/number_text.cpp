@@ -53,12 +53,16 @@ int decimals_for(double value) {
   return size < 99.95 ? 1 : 0;
 }
 
+int short_decimals(double value) {
+  const double size = std::abs(value);
+  const bool small = size > 0 && size < 0.9995;  // two decimals would leave two digits of it, or none
+  return small ? std::min(decimals_max, 2 - static_cast<int>(std::floor(std::log10(size)))) : decimals_for(value);
+}
+
 QString short_number(double value) {
   if (value < 0) return QString::fromUtf8("−") + short_number(-value);
   if (value == std::floor(value) && std::abs(value) < whole_max) return count_text(static_cast<std::int64_t>(value));
-  const double size = std::abs(value);
-  const bool small = size > 0 && size < 0.9995;  // two decimals would leave two digits of it, or none
-  return fixed_text(value, small ? std::min(decimals_max, 2 - static_cast<int>(std::floor(std::log10(size)))) : decimals_for(value));
+  return fixed_text(value, short_decimals(value));
 }
 
 BoundedText bounded_time_text(double value_us, double bound_us, QChar apart) {

@@ -22,6 +22,8 @@ QString count_text(std::int64_t count);
 QString fixed_text(double value, int decimals);
 /// Decimals that leave about three digits: 9.12, 94.8, 402.
 int decimals_for(double value);
+/// The same, and more of them below 1: 0.512, 0.0123. At most nine.
+int short_decimals(double value);
 /// Whole numbers with all digits, others with about three: 9.12, 94.8, 0.0123.
 QString short_number(double value);
 

@@ -31,10 +31,12 @@ void add_clock_cells(std::vector<Cell>& row, const CaseRunResult& run, const std
 
 /// Of a latency or a percentile; empty: it tells what it says.
 QString doubt_of(const CaseRunResult& run, const std::string& path) {
-  if (run.has_few_samples(path)) return "fewer than 10 samples above it";
-  const bool near = is_near_floor(run.floor_us_of(path), run.values.at(path));
+  QStringList doubts;
+  if (run.has_few_samples(path)) doubts += "fewer than 10 samples above it";
   // Each run has a floor of its own, in a column: one sentence for all of them.
-  return near ? QString("below twice its floor, an echo over loopback: it says more about the machine than about the queue") : QString();
+  if (is_near_floor(run.floor_us_of(path), run.values.at(path)))
+    doubts += "below twice its floor, an echo over loopback: it says more about the machine than about the queue";
+  return doubts.join("; ");
 }
 
 QString load_words(const CaseRunResult& run) {

@@ -54,8 +54,8 @@ Cell cell_at(const Json& summary, const std::string& path) {
 QString doubt_of(const Cell& cell, bool has_few, double clock_limit_us, double floor_us) {
   const auto* value = std::get_if<double>(&cell);
   if (!value) return {};
-  if (has_few) return few_samples;
   QStringList doubts;
+  if (has_few) doubts += few_samples;
   if (std::isinf(clock_limit_us)) {
     doubts += "between two clocks, and not known how far they are apart";
   } else if (std::abs(*value) < clock_limit_us) {

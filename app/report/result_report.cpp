@@ -89,13 +89,9 @@ class ResultReading {
 
   /// The first one where none has a latency.
   static StoredRun middle_of(const std::vector<StoredRun>& runs) {
-    std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      const double value = figure_at(runs[i].summary, "latency_us.mean_lowest_95").value_or(std::nan(""));
-      if (!std::isnan(value)) order.emplace_back(value, i);
-    }
-    std::sort(order.begin(), order.end());
-    return order.empty() ? runs.front() : runs[order[(order.size() - 1) / 2].second];
+    std::vector<double> means;
+    for (const StoredRun& run : runs) means.push_back(figure_at(run.summary, "latency_us.mean_lowest_95").value_or(std::nan("")));
+    return runs[place_of_middle(means).value_or(0)];
   }
 
   std::optional<ResultReport> of_sides() {

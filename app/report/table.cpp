@@ -84,7 +84,9 @@ const FigureAxis& bounded_axis(const Figure& figure) {
 QString grey_words(std::span<const Table> tables) {
   QStringList doubts;
   for (const Table& table : tables) {
-    for (const std::vector<QString>& row : table.doubts) doubts += QStringList(row.begin(), row.end());
+    for (const std::vector<QString>& row : table.doubts) {
+      for (const QString& doubt : row) doubts += doubt.split("; ");  // of a cell that has several
+    }
   }
   doubts.removeDuplicates();
   doubts.removeAll(QString());

@@ -2,6 +2,7 @@
 #include "app/results/run_figures.h"
 
 #include <QFile>
+#include <algorithm>
 #include <cmath>
 
 #include "app/figure/figure_scale.h"
@@ -79,10 +80,9 @@ Figure percentiles(const std::vector<DrawnRun>& runs) {
   for (const DrawnRun& run : runs) {
     FigureSeries series{.name = name_of(run)};
     const auto rows = read_hgrm(run.run.folder + "/latency.hgrm");
-    const double total = rows.empty() ? 0 : static_cast<double>(rows.back().count);
     for (const PercentileRow& row : rows) {
       if (row.inverse_rest > percentile_end * 1.01) break;
-      const bool few = total / row.inverse_rest < samples_above_min;
+      const bool few = has_few_samples(row, rows.back().count);
       series.points.push_back({.x = row.inverse_rest, .y = row.value_us, .few_samples = few, .folders = {run.run.folder}});
     }
     out.series.push_back(std::move(series));
@@ -175,6 +175,30 @@ FigureSeries over_time(const DrawnRun& run, const QString& name, Value&& value) 
   return series;
 }
 
+/// How many slices of a run a rate is made of, so that they hold ten messages on average: one message in a slice of 0.02 s is no rate of 50
+/// per second.
+std::size_t slices_of_a_rate(const RunDigest& digest) {
+  constexpr double messages_min = 10;
+  double sent = 0;
+  for (const TimeSlice& slice : digest.slices) sent += static_cast<double>(slice.sent);
+  const auto slices = static_cast<double>(digest.slices.size());
+  return static_cast<std::size_t>(std::max(1.0, std::min(slices, std::ceil(messages_min * slices / std::max(sent, 1.0)))));
+}
+
+FigureSeries rate_over_time(const DrawnRun& run, const QString& name, std::int64_t TimeSlice::*counted) {
+  FigureSeries series{.name = name};
+  const auto& slices = run.digest->slices;
+  const std::size_t together = slices_of_a_rate(*run.digest);
+  for (std::size_t first = 0; first < slices.size(); first += together) {
+    const std::size_t end = std::min(slices.size(), first + together);
+    double count = 0;
+    for (std::size_t i = first; i < end; ++i) count += static_cast<double>(slices[i].*counted);
+    const double width_s = static_cast<double>(end - first) * run.digest->slice_s;
+    series.points.push_back({.x = slices[first].from_s + width_s / 2, .y = count / width_s, .folders = {run.run.folder}});
+  }
+  return series;
+}
+
 /// What was sent is counted by one clock and what was received by another: what is under way is wrong by what comes between their instants.
 void bound_in_flight(FigureSeries& series, QStringList& remarks, const DrawnRun& run) {
   const double bound_us = clock_limit_at(run.run.summary, "latency_us.p50");
@@ -202,15 +226,12 @@ void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
   for (const DrawnRun& run : runs) {
     if (!run.digest) continue;
     const QString before = one ? QString() : name_of(run) + ", ";
-    const double slice_s = run.digest->slice_s;
     latency.series.push_back(over_time(run, before + "p50", [](const TimeSlice& slice) { return slice.p50_us; }));
     latency.series.push_back(over_time(run, before + "p99", [](const TimeSlice& slice) { return slice.p99_us; }));
     if (one) latency.series.push_back(over_time(run, "slowest", [](const TimeSlice& slice) { return slice.max_us; }));
     if (run.digest->whole) {
-      if (one)
-        rates.series.push_back(over_time(run, "sent", [=](const TimeSlice& slice) { return static_cast<double>(slice.sent) / slice_s; }));
-      rates.series.push_back(
-          over_time(run, before + "received", [=](const TimeSlice& slice) { return static_cast<double>(slice.received) / slice_s; }));
+      if (one) rates.series.push_back(rate_over_time(run, "sent", &TimeSlice::sent));
+      rates.series.push_back(rate_over_time(run, before + "received", &TimeSlice::received));
       in_flight.series.push_back(
           over_time(run, one ? QString() : name_of(run), [](const TimeSlice& slice) { return static_cast<double>(slice.in_flight); }));
       bound_in_flight(in_flight.series.back(), in_flight.remarks, run);
@@ -330,6 +351,11 @@ std::vector<PercentileRow> read_hgrm(const QString& path) {
     out.push_back({value_us, percentile < 1 ? 1 / (1 - percentile) : std::numeric_limits<double>::infinity(), count});
   }
   return out;
+}
+
+bool has_few_samples(const PercentileRow& row, std::int64_t total) {
+  constexpr double hair = 1e-9;  // 1 / (1 - 0.9) is a little more than 10
+  return static_cast<double>(total) / row.inverse_rest < samples_above_min - hair;
 }
 
 }  // namespace n2nq::app

@@ -34,5 +34,7 @@ struct PercentileRow {
   std::int64_t count = 0;
 };
 std::vector<PercentileRow> read_hgrm(const QString& path);
+/// Whether it has fewer than samples_above_min of its histogram's `total` samples above it.
+bool has_few_samples(const PercentileRow& row, std::int64_t total);
 
 }  // namespace n2nq::app

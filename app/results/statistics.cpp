@@ -6,6 +6,9 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
+
+#include "app/settings/text_value.h"
 
 namespace n2nq::app {
 
@@ -50,6 +53,19 @@ double mean_in_place(std::vector<double>& samples) {
   return std::accumulate(first, last, 0.0) / static_cast<double>(last - first);
 }
 
+double furthest_from_0(const std::vector<double>& samples) {
+  double out = 0;
+  for (const double sample : samples) {
+    if (std::abs(sample) > std::abs(out)) out = sample;
+  }
+  return out;
+}
+
+/// Of a side whose value is 0: a lost copy of one run in five moves no trimmed mean, and is told all the same.
+QString zero_text(double furthest) {
+  return furthest == 0 ? QString("0") : "0 in most, up to " + QString::fromStdString(decimal_text(furthest));
+}
+
 QString percent_text(double percent) {
   const double size = std::abs(percent);
   return (percent <= -0.05 ? QString::fromUtf8("−") : QString()) + QString::number(size, 'f', size >= 10 ? 0 : 1);
@@ -59,6 +75,16 @@ QString percent_text(double percent) {
 
 double trimmed_mean(std::vector<double> samples) {
   return samples.empty() ? std::numeric_limits<double>::quiet_NaN() : mean_in_place(samples);
+}
+
+std::optional<std::size_t> place_of_middle(std::span<const double> samples) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (!std::isnan(samples[i])) order.emplace_back(samples[i], i);
+  }
+  if (order.empty()) return {};
+  std::sort(order.begin(), order.end());
+  return order[(order.size() - 1) / 2].second;
 }
 
 Spread bootstrap_interval(std::span<const double> samples, std::uint64_t seed) {
@@ -97,6 +123,8 @@ Difference difference_of(std::vector<double> from, std::vector<double> to, std::
   Difference out;
   out.from = trimmed_mean(from);
   out.to = trimmed_mean(to);
+  out.from_furthest = furthest_from_0(from);
+  out.to_furthest = furthest_from_0(to);
   out.difference = out.to - out.from;
   out.percent = out.from == 0 ? std::numeric_limits<double>::quiet_NaN() : out.difference / std::abs(out.from) * 100;
   if (from.empty() || to.empty()) return out;
@@ -133,7 +161,10 @@ QString Difference::words(bool is_time) const {
     case Kind::no_value:
       return "no value to compare";
     case Kind::too_few:
-      if (from == 0 && to == 0) return "both 0";
+      if (from == 0 && to == 0) {
+        const bool all = from_furthest == 0 && to_furthest == 0;
+        return all ? QString("both 0") : QString("%1 (was %2)").arg(zero_text(to_furthest), zero_text(from_furthest));
+      }
       return (std::isnan(percent) ? QString("was 0: no percentage") : QString("under %1 repeats: no statement").arg(repeats_for_statement)) +
              (std::abs(difference) < clock_bound ? QString::fromUtf8(", less than its ±") : QString());
     case Kind::not_shown:

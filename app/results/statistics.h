@@ -9,10 +9,12 @@
 #pragma once
 
 #include <QString>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,6 +29,8 @@ struct Spread {
 
 /// The mean without the lowest and the highest three tenths of the samples (each rounded down). NaN of none.
 double trimmed_mean(std::vector<double> samples);
+/// The place of the middle one (of two, the lower); NaN are left out. None: all are.
+std::optional<std::size_t> place_of_middle(std::span<const double> samples);
 /// 95 % interval of the trimmed mean by bootstrap, expanded; `samples` has at least two.
 Spread bootstrap_interval(std::span<const double> samples, std::uint64_t seed = 1);
 
@@ -51,6 +55,7 @@ struct Difference {
   enum class Kind { no_value, too_few, not_shown, within_clocks, shown };
   Kind kind = Kind::no_value;  // unknown: a side has no value at all
   double from = 0, to = 0;     // each side's value
+  double from_furthest = 0, to_furthest = 0;  // each side's sample that is furthest from 0
   double difference = 0;       // to - from
   double percent = 0;          // of from; NaN where that is 0
   Spread percent_interval{};   // not_shown, within_clocks, shown
@@ -60,7 +65,7 @@ struct Difference {
   void limit_by_clocks(double bound);
   /// "slower by 12 % ± 3 %", "no difference shown (−1 % ± 4 %)" (with clocks "… if the clocks of both err alike)"), "within what the clocks
   /// may err (slower by 12 % ± 3 % if both err alike)", "under 5 repeats: no statement" (with clocks that may have made it "…, less than
-  /// its ±").
+  /// its ±"), "both 0" (all samples of both sides; of sides whose value alone is 0 "0 in most, up to 100 (was 0)").
   QString words(bool is_time) const;
 };
 

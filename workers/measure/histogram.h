@@ -169,7 +169,7 @@ class LiveHistogram {
   LiveHistogram() : cells_(std::make_unique<std::atomic<Counter>[]>(cells)) {}
 
   /// The same sample `times` times, at least once. The writing thread only. A counter that is full (32 bit: 4.29e9 samples in one bucket)
-  /// stays full; the sample is still in sum, min and max.
+  /// stays full; what it does not count is not in the sum either, of which the mean is made, but in min and max.
   void record(std::int64_t value_ns, std::uint64_t times = 1) {
     const auto added_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(value_ns) * times);
     sum_ns_.store(wrapping_sum(sum_ns_.load(std::memory_order_relaxed), added_ns), std::memory_order_relaxed);
@@ -181,6 +181,10 @@ class LiveHistogram {
     std::atomic<Counter>& counter = cells_[cell_of(layout.bucket_of(value_ns))];
     const Counter now = counter.load(std::memory_order_relaxed);
     const auto more = static_cast<Counter>(std::min<std::uint64_t>(times, std::numeric_limits<Counter>::max() - now));
+    if (more < times) [[unlikely]] {
+      const auto uncounted_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(value_ns) * (times - more));
+      sum_ns_.store(wrapping_difference(sum_ns_.load(std::memory_order_relaxed), uncounted_ns), std::memory_order_relaxed);
+    }
     counter.store(now + more, std::memory_order_release);
   }
 

@@ -374,6 +374,59 @@ figures:
   EXPECT_NE(figure_page(figure).toStdString().find("50.0 (floor 30.0)"), std::string::npos) << figure_page(figure).toStdString();
 }
 
+TEST(case_results, a_curve_of_percentiles_is_that_of_a_repeat_with_a_latency) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of(R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
+repeats: 3
+figures:
+  - { id: a, title: By percentile, kind: percentiles, series: services }
+)");
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  std::map<int, int> repeats;
+  while (const auto run = schedule.next(results)) {
+    const int services = run->settings.senders.amount, repeat = repeats[services]++;
+    const double p50_us = repeat == 0 ? 300 : 100;
+    const QString path = folder.filePath(QString("%1-%2").arg(services).arg(repeat));
+    CaseRunResult result = told_by_folder(path, plan, *run, p50_us, 1, 100);
+    if (services == 2 || repeat == 1) {
+      result.values["latency_us.mean_lowest_95"] = std::nan("");  // nothing came
+      result.marked = "broken: all is lost";
+    } else {
+      QFile file(path + "/latency.hgrm");
+      ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+      file.write("Value Percentile TotalCount 1/(1-Percentile)\n\n");
+      for (const char* row : {"0.5 50 2", "0.9 90 10", "0.95 95 20", "1 100"}) file.write(QByteArray::number(p50_us) + ' ' + row + '\n');
+    }
+    results.add(result);
+  }
+  const Figure figure = case_figure(plan, schedule, results, 0);
+  ASSERT_EQ(figure.series.size(), 2u);
+  const std::vector<FigurePoint>&some = figure.series[0].points, &none = figure.series[1].points;
+  ASSERT_EQ(some.size(), 3u);
+  EXPECT_EQ(some[0].y, 100) << "the lower of two";
+  EXPECT_EQ(some[0].why, "broken: all is lost");
+  EXPECT_FALSE(some[1].few_samples) << "ten of a hundred are above 90 %";
+  EXPECT_TRUE(some[2].few_samples);
+  ASSERT_EQ(none.size(), 1u);
+  EXPECT_TRUE(std::isnan(none[0].y));
+  EXPECT_EQ(none[0].why, "broken: all is lost (and 2 more of 3 runs)");
+  EXPECT_EQ(none[0].folders.size(), 3);
+  EXPECT_NE(figure_page(figure).toStdString().find(none[0].why.toStdString()), std::string::npos) << figure_page(figure).toStdString();
+  const auto json = figure_json(figure);
+  EXPECT_EQ(json.at("x").at("unit"), "%");
+  std::vector<double> percents;
+  for (const auto& point : json.at("series").at(0).at("points")) percents.push_back(point.at("x"));
+  ASSERT_EQ(percents.size(), 3u) << json.dump();
+  EXPECT_DOUBLE_EQ(percents[0], 50);
+  EXPECT_DOUBLE_EQ(percents[1], 90);
+  EXPECT_DOUBLE_EQ(percents[2], 95);
+}
+
 /// 2,000 messages, one each millisecond, and ever fewer lines of what came.
 TEST(case_results, lines_that_the_logs_dropped_are_no_copies_in_flight) {
   const QTemporaryDir folder;

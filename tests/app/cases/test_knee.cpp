@@ -77,6 +77,16 @@ TEST(knee, may_lie_outside) {
   EXPECT_EQ(above.words(""), "no knee up to 40");
 }
 
+TEST(knee, of_a_million_and_more_is_told_with_all_its_digits) {
+  EXPECT_EQ((KneeSearch::State{.next = {}, .low = 1'234'567, .high = 1'250'001}).words("per second"),
+            "knee between 1234567 and 1250001 per second");
+  EXPECT_EQ((KneeSearch::State{.next = {}, .low = 1'234'567}).words(""), "no knee up to 1234567");
+  EXPECT_EQ((KneeSearch::State{.next = {}, .high = 1'234'567}).words(""), "knee below 1234567");
+  EXPECT_EQ((KneeSearch::State{.next = {}, .low = 1'234'567, .limit = "why"}).words(""),
+            "keeps up to 1234567, the highest tried that settings allow (why)");
+  EXPECT_EQ(judge_load({.from_plan_p99_us = 2e7}, 12'345'678).why, QString::fromUtf8("p99 of the latency from plan above 12345678 µs"));
+}
+
 TEST(knee, needs_more_than_noise_to_see_a_rise) {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> noise(5, 0.5);

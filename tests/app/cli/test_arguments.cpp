@@ -294,7 +294,11 @@ TEST(result_table, numbers_are_written_for_people) {
   EXPECT_EQ(grouped(999), "999");
   EXPECT_EQ(grouped(125000), "125 000");
   EXPECT_EQ(grouped(-1234567), "-1 234 567");
+  EXPECT_EQ(figure_text(0), "0.000");
   EXPECT_EQ(figure_text(0.5124), "0.512");
+  EXPECT_EQ(figure_text(0.0124), "0.0124");
+  EXPECT_EQ(figure_text(-0.000321), "-0.000321") << "a delay of 321 ns, in ms";
+  EXPECT_EQ(figure_text(0.9996), "1.00");
   EXPECT_EQ(figure_text(94.84), "94.8");
   EXPECT_EQ(figure_text(171.4), "171");
   EXPECT_EQ(figure_text(1402.4), "1 402");

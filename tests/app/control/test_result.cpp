@@ -274,6 +274,35 @@ TEST_F(ResultTest, rates_and_plan) {
   EXPECT_EQ(summary()["rates"]["over_s"], 10.0);
 }
 
+/// A killed sender, of which another process tells what was found: 7 messages, half a second apart. N2NQ has three more.
+TEST_F(ResultTest, what_a_killed_sender_had_not_noted_counts_in_all_figures_as_attempted) {
+  record.settings.senders.messages = 10;
+  measure::Histogram delay;
+  for (int gap = 1; gap < 7; ++gap) delay.add(500'000'000);
+  senders.update({{"attempted", 7}, {"accepted", 7}});
+  senders["figures"]["delay"] = figures(delay);
+  senders["services"][0].update({{"attempted", 7}, {"accepted", 7}, {"accepted_set", "0-6"}, {"unheard", true}});
+  senders["services"][0]["figures"]["delay"] = figures(delay);
+  broker = {{"type", "bye"},
+            {"senders", {{{"number", 1}, {"accepted", 10}}}},
+            {"receivers", {{{"number", 1}, {"handed_over", 10}}}},
+            {"faults", Json::array()}};
+  receivers["received"] = 10;
+  receivers["services"][0].update({{"received", 10}, {"handed_over", 10}, {"delivered_sets", {{1, 1, "0-9"}}}});
+  const RunResult result = finish();
+  const Json out = summary();
+  EXPECT_EQ(result.figures.attempted, 10);
+  EXPECT_EQ(result.figures.accepted, 10);
+  ASSERT_EQ(result.figures.senders.size(), 1u);
+  EXPECT_EQ(result.figures.senders[0].attempted, 10);
+  EXPECT_EQ(out["ledger"]["total"]["attempted"], 10);
+  EXPECT_EQ(out["rates"]["over_s"], 5.0) << "ten messages, half a second each";
+  EXPECT_EQ(out["rates"]["sent_per_s"], 2.0);
+  EXPECT_EQ(out["plan"]["achieved_per_s"], 2.0);
+  EXPECT_EQ(result.figures.sent_per_s, 2.0);
+  EXPECT_EQ(result.figures.senders[0].rate_per_s, 2.0);
+}
+
 TEST_F(ResultTest, senders_that_were_stopped_between_two_sends_sent_at_the_rate_of_all_of_them) {
   // Four senders, half a second between two messages, spread starts. A stop after 1.2 s finds three of them at two messages, one at three.
   send_every_half_second({3, 2, 2, 2});
@@ -395,6 +424,21 @@ TEST_F(ResultTest, jumps_behind_the_runs_beginning_are_named_and_those_before_it
   for (const char* named : {"by about -50000 ms: latencies of what was under way from 2.00 s to 3.00 s are wrong",
                             "by about 7000 ms: latencies of what was under way from 4.00 s to 5.00 s are wrong"})
     EXPECT_NE(text(result.outcome).find(named), std::string::npos) << text(result.outcome);
+}
+
+TEST_F(ResultTest, of_very_many_jumps_the_reasons_say_where_those_stand_that_they_do_not_name) {
+  constexpr std::int64_t s = 1'000'000'000;
+  record.start_at_broker_ns = 100 * s;
+  measure::ClockReport jumped;
+  jumped.jumps = 50;
+  for (std::int64_t i = 0; i < std::int64_t{measure::ClockReport::spans_max}; ++i)
+    jumped.spans.push_back({.from_broker_ns = (101 + i) * s, .to_broker_ns = (102 + i) * s, .jump_ns = 20'000'000});
+  senders["clock"] = jumped;
+  const RunResult result = finish();
+  const char* const told = "jumped 50 times; what was measured meanwhile is wrong, and the first 20 stand in wrong_spans\n";
+  EXPECT_NE(text(result.outcome).find(told), std::string::npos) << text(result.outcome);
+  EXPECT_NE(text(result.outcome).find("… and 17 more of that kind"), std::string::npos) << text(result.outcome);
+  EXPECT_EQ(summary()["environment"]["offsets"]["senders_to_broker"]["wrong_spans"].size(), 20u) << summary()["environment"]["offsets"];
 }
 
 TEST_F(ResultTest, a_bound_that_is_larger_than_a_stage_is_told) {

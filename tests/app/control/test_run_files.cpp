@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cmath>
 #include <csignal>
+#include <map>
 
 #include <QDir>
 #include <QFile>
@@ -165,6 +167,23 @@ TEST_F(RunFiles, percentile_lines_are_what_common_viewers_read) {
   EXPECT_EQ(last_value, 1000);
   EXPECT_EQ(text[text.size() - 3], "#[Max     =     1000.000, Total count    =         1000]");
   EXPECT_FALSE(hgrm_text(measure::Histogram()).contains("nan"));
+}
+
+TEST_F(RunFiles, percentile_lines_have_the_ranks_that_percentiles_have) {
+  for (const int samples : {20, 100, 1000}) {
+    measure::Histogram histogram;
+    for (int i = 1; i <= samples; ++i) histogram.add(i);  // below 2,048 ns each has a bucket of its own
+    std::map<std::uint64_t, std::string> values;          // by tenths of a percent
+    for (const QByteArray& row : hgrm_text(histogram).split('\n').mid(2)) {
+      const auto cells = row.simplified().split(' ');
+      if (cells.size() != 4 || row.startsWith('#')) continue;
+      values[static_cast<std::uint64_t>(std::llround(cells[1].toDouble() * 1000))] = cells[0].toStdString();
+    }
+    for (const std::uint64_t tenths : {100, 300, 500, 600, 650, 700, 750, 800, 850, 900, 925, 950}) {
+      const QByteArray expected = QByteArray::number(static_cast<double>(histogram.percentile(tenths, 1000)) / 1e3, 'f', 3);
+      EXPECT_EQ(values[tenths], expected.toStdString()) << tenths << " tenths of a percent of " << samples;
+    }
+  }
 }
 
 }  // namespace

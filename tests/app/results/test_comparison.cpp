@@ -141,6 +141,44 @@ TEST(Comparison, APercentileOfFewSamplesIsToldToBeOne) {
   EXPECT_EQ(figure(comparison.points[0], "latency_us.p50").few_samples, (std::vector<bool>{false, false}));
 }
 
+TEST(Comparison, WhatMakesAFigureTellLittleIsToldInFull) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
+  a.runs.push_back(run("/a/0", 10, "broadcaster", 40));
+  b.runs.push_back(run("/b/0", 10, "broadcaster", 400));
+  nlohmann::json& summary = a.runs[0].summary;
+  summary["latency_us"].update({{"p99", 50}, {"count", 999}, {"bound_us", 70}});
+  summary["environment"]["floor"]["senders"]["loopback_echo_p50_ns"] = 30'000;
+  const Report report = report_of(compare({a, b}));
+  const Table& table = report.tables.at(0);
+  QStringList doubts;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    if (cell_text(table.rows[row][0]) != "latency_us.p99") continue;
+    for (std::size_t column = 0; column < table.rows[row].size(); ++column) {
+      if (const QString doubt = table.doubt(row, column); !doubt.isEmpty()) doubts += doubt;
+    }
+  }
+  const QString few = "fewer than 10 samples above it", below = QString::fromUtf8("less than its ±: the clocks tell nothing finer"),
+                near = near_floor_words(30, 50);
+  ASSERT_FALSE(near.isEmpty());
+  EXPECT_EQ(doubts, QStringList(few + "; " + below + "; " + near)) << doubts.join('\n').toStdString();
+  const QString all = grey_words(report.tables);
+  for (const QString& each : {few, below, near}) EXPECT_EQ(all.count(each), 1) << all.toStdString();
+}
+
+TEST(Comparison, WhatOneRunOfSeveralLostIsTold) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
+  for (int repeat = 0; repeat < 6; ++repeat) {
+    for (ComparedSide* side : {&a, &b}) {
+      side->runs.push_back(run(side->folder + '/' + QString::number(repeat), 10, "broadcaster", 100));
+      side->runs.back().summary["ledger"]["total"] = {{"lost", 0}, {"unexplained", 0}};
+    }
+  }
+  b.runs[4].summary["ledger"]["total"]["lost"] = 100;
+  const QStringList lines = comparison_text(compare({a, b})).split('\n');
+  EXPECT_TRUE(lines.filter("ledger.total.lost").join('\n').endsWith("0 in most, up to 100 (was 0)")) << lines.join('\n').toStdString();
+  EXPECT_TRUE(lines.filter("ledger.total.unexplained").join('\n').endsWith("both 0")) << lines.join('\n').toStdString();
+}
+
 TEST(Comparison, SaysOfEachSideWhatBecameOfItsRuns) {
   ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
   for (int repeat = 0; repeat < 3; ++repeat) {

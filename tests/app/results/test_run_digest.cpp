@@ -4,12 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 
+#include "app/control/hgrm.h"
+#include "app/results/run_figures.h"
 #include "tests/app/results/made_runs.h"
 
 namespace n2nq::app {
@@ -104,6 +108,56 @@ TEST(RunDigest, IsWholeOnlyWhereTheLogsThatAreHereMakeUpWhatTheSummaryCounts) {
   EXPECT_FALSE(digest_of(run, error)->in_flight_known);
   QDir(folder.filePath("senders")).removeRecursively();
   EXPECT_FALSE(is_whole()) << "the senders' logs lie elsewhere";
+}
+
+TEST(RunFigures, APercentileWithTenSamplesAboveItIsNotGrey) {
+  const QTemporaryDir folder;
+  make_run(folder.path(), {});
+  QFile file(folder.filePath("latency.hgrm"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  measure::Histogram latencies;
+  for (int i = 1; i <= 100; ++i) latencies.add(i * 1000);
+  file.write(hgrm_text(latencies));
+  file.close();
+  QString error;
+  const auto run = read_run(folder.path(), error);
+  ASSERT_TRUE(run) << error.toStdString();
+  const auto figures = run_figures({DrawnRun{.run = *run}});
+  ASSERT_FALSE(figures.empty());
+  ASSERT_EQ(figures[0].id, "percentiles");
+  std::map<int, bool> grey;  // by percent
+  for (const FigurePoint& point : figures[0].series.at(0).points)
+    grey[static_cast<int>(std::lround(100 - 100 / point.x))] = point.few_samples;
+  EXPECT_FALSE(grey.at(90));
+  EXPECT_TRUE(grey.at(95));
+}
+
+TEST(RunFigures, OneMessageInAShortSliceMakesNoPeakOfTheRate) {
+  const QTemporaryDir folder;
+  make_run(folder.path(), {});
+  QString error;
+  const auto run = read_run(folder.path(), error);
+  ASSERT_TRUE(run) << error.toStdString();
+  DrawnRun drawn{.run = *run, .digest = RunDigest()};
+  drawn.digest->slice_s = 0.02;
+  // Ten messages per second for 2.2 s, each to two receivers.
+  for (int i = 0; i < 110; ++i) {
+    TimeSlice& slice = drawn.digest->slices.emplace_back(TimeSlice{});
+    slice.from_s = 0.02 * i;
+    slice.sent = i % 5 == 0 ? 1 : 0;
+    slice.received = 2 * slice.sent;
+  }
+  const auto figures = run_figures({drawn});
+  const auto rates = std::find_if(figures.begin(), figures.end(), [](const Figure& each) { return each.id == "rates-over-time"; });
+  ASSERT_TRUE(rates != figures.end());
+  ASSERT_EQ(rates->series.size(), 2u);
+  for (const auto& [curve, per_s] : {std::pair<std::size_t, double>{0, 10}, {1, 20}}) {
+    const auto& points = rates->series[curve].points;
+    ASSERT_EQ(points.size(), 3u) << "1 s, 1 s and the rest";
+    for (const FigurePoint& point : points) EXPECT_NEAR(point.y, per_s, 1e-9);
+    EXPECT_NEAR(points[0].x, 0.5, 1e-9);
+    EXPECT_NEAR(points[2].x, 2.1, 1e-9);
+  }
 }
 
 TEST(RunDigest, LeavesOutTheLogsOfServicesThatOnlyAnEarlierStartHad) {

@@ -100,6 +100,22 @@ TEST(Statistics, SaysInWordsWhatItIs) {
   EXPECT_EQ(difference_of(std::vector<double>(5, 0), some).words(true), "was 0: no percentage");
 }
 
+TEST(Statistics, OfARunThatLostSomethingNobodySaysThatAllAre0) {
+  const std::vector<double> none(5, 0), one = {0, 0, 1'000'000, 0, 0}, other = {-3, 0, 0, 0, 0};
+  EXPECT_EQ(difference_of(none, none).words(false), "both 0");
+  EXPECT_EQ(difference_of(none, one).words(false), "0 in most, up to 1000000 (was 0)");
+  EXPECT_EQ(difference_of(one, none).words(false), "0 (was 0 in most, up to 1000000)");
+  EXPECT_EQ(difference_of(one, other).words(false), "0 in most, up to -3 (was 0 in most, up to 1000000)");
+}
+
+TEST(Statistics, TheMiddleOneIsOneOfThoseThatHaveAValue) {
+  const double none = std::nan("");
+  EXPECT_EQ(place_of_middle(std::vector<double>{30, none, 10}), 2u) << "of two the lower";
+  EXPECT_EQ(place_of_middle(std::vector<double>{30, none, 10, 20}), 3u);
+  EXPECT_FALSE(place_of_middle(std::vector<double>{none, none}));
+  EXPECT_FALSE(place_of_middle({}));
+}
+
 TEST(Statistics, WhatClocksCouldHaveMadeIsNotShown) {
   const std::vector<double> some(6, 100), more(6, 112);
   Difference difference = difference_of(some, more);
