@@ -193,13 +193,14 @@ class CaseDrawing {
 
   void add_curve(const MeasuredPoint& point, FigureSeries& series) const {
     const std::size_t first = series.points.size();
-    if (const CaseRunResult* run = middle_of(point)) add_percentiles_of(*run, series);
+    const CaseRunResult* middle = middle_of(point);
+    if (middle != nullptr) add_percentiles_of(*middle, series);
     QString why = why_of(point);
     if (series.points.size() == first) {
       FigurePoint& valueless = series.points.emplace_back();
       valueless.x = middle_percentile;
       for (const CaseRunResult* run : point.repeats) valueless.folders += run->folder;
-      if (why.isEmpty()) why = no_such_figure;
+      if (why.isEmpty()) why = middle != nullptr ? "the run's latency.hgrm is missing or empty" : no_such_figure;
     }
     // One mark for the run, not one for each of its percentiles.
     series.points[first].why = why;

@@ -213,11 +213,13 @@ OrderedJson rates_json(const RunRecord& record, const measure::Ledger& ledger) {
   const auto attempted = static_cast<double>(ledger.attempted);
   const auto seconds = sending_s(senders, attempted, record.settings.senders.amount);
   const auto received_over = receiving_s(receivers, seconds, record.settings);
+  // Of a killed process its bytes are known as far as it had noted them: over the time of those.
+  const auto noted_over = sending_s(senders, senders.value("attempted", 0.0), record.settings.senders.amount);
   const auto seconds_json = [](std::optional<double> value) { return value ? OrderedJson(rounded(*value, 1e-6)) : OrderedJson(); };
   return {{"over_s", seconds_json(seconds)},
           {"received_over_s", seconds_json(received_over)},
           {"sent_per_s", per_second(attempted, seconds)},
-          {"sent_bytes_per_s", per_second(senders, "bytes", seconds)},
+          {"sent_bytes_per_s", per_second(senders, "bytes", noted_over)},
           {"received_per_s", per_second(receivers, "received", received_over)},
           {"received_bytes_per_s", per_second(receivers, "bytes", received_over)}};
 }

@@ -65,15 +65,15 @@ void FetchFile::line_up(SshLink& link, quint64 size_there) {
   shorter_there_ = there < local_.size() ? std::optional(size_there) : std::nullopt;
 }
 
-bool FetchFile::go_on(SshLink& link, qint64& done) {
+bool FetchFile::go_on(SshLink& link, StepBytes& step_bytes, qint64& done) {
   if (!file_ && !open(link)) return false;
   const quint64 size = file_->size();
   if (shorter_there_ && *shorter_there_ != size) line_up(link, size);  // it is written on with something else, perhaps
   const auto at = static_cast<quint64>(local_.pos());
-  const auto wanted = static_cast<quint64>(step_bytes_.next());
+  const auto wanted = static_cast<quint64>(step_bytes.next());
   const auto began = SshShared::Clock::now();
   const QByteArray bytes = size > at ? file_->read_at(at, std::min(wanted, size - at)) : QByteArray();
-  if (size >= at + wanted) step_bytes_.note(SshShared::Clock::now() - began);  // less says nothing about more
+  step_bytes.note(bytes.size(), SshShared::Clock::now() - began);
   link.shared().end_step();
   if (local_.write(bytes) != bytes.size() || !local_.flush()) fail_here(local_);
   done = local_.pos();
@@ -82,7 +82,7 @@ bool FetchFile::go_on(SshLink& link, qint64& done) {
 
 bool FollowFile::go_on(SshLink& link) {
   qint64 done = 0;
-  return file_.go_on(link, done);
+  return file_.go_on(link, step_bytes_, done);
 }
 
 BringFolder::BringFolder(QString remote, QString local, FileProgress progress, bool keep)
@@ -103,7 +103,7 @@ bool BringFolder::go_on(SshLink& link) {
     now_ = std::make_unique<FetchFile>(remote_ + '/' + name, local_ + '/' + name);
   }
   qint64 done = 0;
-  const bool more = now_->go_on(link, done);
+  const bool more = now_->go_on(link, step_bytes_, done);
   progress_(before_bytes_ + done, std::max(all_bytes_, before_bytes_ + done));
   if (!more) {
     (now_->unreadable() ? unreadable_ : names_) += now_->remote().section('/', -1);

@@ -34,7 +34,7 @@ bool PutProgram::go_on(SshLink& link) {
     put_in_place(link);
     return false;
   }
-  step_bytes_.note(SshShared::Clock::now() - began);
+  step_bytes_.note(step_bytes_.next(), SshShared::Clock::now() - began);
   return true;
 }
 

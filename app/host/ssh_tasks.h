@@ -35,9 +35,14 @@ class SshTask {
 class StepBytes {
  public:
   qint64 next() const { return next_; }
-  void note(std::chrono::steady_clock::duration took) {
+  /// `bytes` took so long: fewer than next() say something only where they took too long.
+  void note(qint64 bytes, std::chrono::steady_clock::duration took) {
     constexpr qint64 least = 32 << 10, most = 1 << 20;
-    next_ = took < std::chrono::seconds(1) ? std::min(next_ * 2, most) : std::max(next_ / 2, least);
+    if (took >= std::chrono::seconds(1)) {
+      next_ = std::max(next_ / 2, least);
+    } else if (bytes >= next_) {
+      next_ = std::min(next_ * 2, most);
+    }
   }
 
  private:
@@ -187,8 +192,8 @@ class SweepRunFolders : public SshTask {
 class FetchFile {
  public:
   FetchFile(QString remote, QString local) : remote_(std::move(remote)), local_(std::move(local)) {}
-  /// False: all that is there now is here. `done`: bytes that are here.
-  bool go_on(SshLink& link, qint64& done);
+  /// False: all that is there now is here. `done`: bytes that are here. `step_bytes` learns, of one file for the next.
+  bool go_on(SshLink& link, StepBytes& step_bytes, qint64& done);
   /// It is there, and the host does not let it be read.
   bool unreadable() const { return unreadable_; }
   const QString& remote() const { return remote_; }
@@ -200,7 +205,6 @@ class FetchFile {
   bool unreadable_ = false;
   QFile local_;
   std::unique_ptr<SftpFile> file_;
-  StepBytes step_bytes_;
   std::optional<quint64> shorter_there_;  // bytes there, while more are here
 };
 
@@ -212,6 +216,7 @@ class FollowFile : public SshTask {
 
  private:
   FetchFile file_;
+  StepBytes step_bytes_;
 };
 
 /// All logs of a folder there into one here, and then away with them there.
@@ -234,6 +239,7 @@ class BringFolder : public SshTask {
   QStringList marks_;  // of processes
   QStringList strange_;
   std::unique_ptr<FetchFile> now_;
+  StepBytes step_bytes_;
   qint64 before_bytes_ = 0, all_bytes_ = 0;
 };
 

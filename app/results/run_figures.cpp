@@ -189,8 +189,9 @@ FigureSeries rate_over_time(const DrawnRun& run, const QString& name, std::int64
   FigureSeries series{.name = name};
   const auto& slices = run.digest->slices;
   const std::size_t together = slices_of_a_rate(*run.digest);
-  for (std::size_t first = 0; first < slices.size(); first += together) {
-    const std::size_t end = std::min(slices.size(), first + together);
+  for (std::size_t first = 0, end = 0; first < slices.size(); first = end) {
+    // What is left over goes with the last ones: alone it could be a single slice.
+    end = slices.size() - first < 2 * together ? slices.size() : first + together;
     double count = 0;
     for (std::size_t i = first; i < end; ++i) count += static_cast<double>(slices[i].*counted);
     const double width_s = static_cast<double>(end - first) * run.digest->slice_s;
@@ -354,7 +355,7 @@ std::vector<PercentileRow> read_hgrm(const QString& path) {
 }
 
 bool has_few_samples(const PercentileRow& row, std::int64_t total) {
-  constexpr double hair = 1e-9;  // 1 / (1 - 0.9) is a little more than 10
+  constexpr double hair = 1e-6;  // 1 / (1 - 0.9) is a little more than 10, and percentiles in files have 12 decimals
   return static_cast<double>(total) / row.inverse_rest < samples_above_min - hair;
 }
 

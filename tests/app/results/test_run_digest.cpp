@@ -140,8 +140,8 @@ TEST(RunFigures, OneMessageInAShortSliceMakesNoPeakOfTheRate) {
   ASSERT_TRUE(run) << error.toStdString();
   DrawnRun drawn{.run = *run, .digest = RunDigest()};
   drawn.digest->slice_s = 0.02;
-  // Ten messages per second for 2.2 s, each to two receivers.
-  for (int i = 0; i < 110; ++i) {
+  // Ten messages per second, each to two receivers; the last one lies in a slice that is left over.
+  for (int i = 0; i < 101; ++i) {
     TimeSlice& slice = drawn.digest->slices.emplace_back(TimeSlice{});
     slice.from_s = 0.02 * i;
     slice.sent = i % 5 == 0 ? 1 : 0;
@@ -153,10 +153,10 @@ TEST(RunFigures, OneMessageInAShortSliceMakesNoPeakOfTheRate) {
   ASSERT_EQ(rates->series.size(), 2u);
   for (const auto& [curve, per_s] : {std::pair<std::size_t, double>{0, 10}, {1, 20}}) {
     const auto& points = rates->series[curve].points;
-    ASSERT_EQ(points.size(), 3u) << "1 s, 1 s and the rest";
-    for (const FigurePoint& point : points) EXPECT_NEAR(point.y, per_s, 1e-9);
-    EXPECT_NEAR(points[0].x, 0.5, 1e-9);
-    EXPECT_NEAR(points[2].x, 2.1, 1e-9);
+    ASSERT_EQ(points.size(), 2u);
+    for (const FigurePoint& point : points) EXPECT_NEAR(point.y, per_s, per_s / 10);
+    EXPECT_NEAR(points[0].x, 0.49, 1e-9);
+    EXPECT_NEAR(points[1].x, 1.5, 1e-9);
   }
 }
 
