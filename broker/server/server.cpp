@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <cstring>
 #include <system_error>
 #include <thread>
 
@@ -39,11 +38,7 @@ constexpr size_t closings_per_wake_up_max = 64;
 constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
 constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
-/// Where all places are taken, connections beside them that may say who they are, or are told that they are too many: one may be a service
-/// whose connection before is half dead and has its place. So long they have for it; a service says HELLO as soon as it is connected.
-constexpr size_t strangers_beside_max = 256;
-constexpr int64_t hello_beside_ns = 500 * net::ns_per_ms;
-static_assert(strangers_beside_max < Server::files_beside_sessions);
+static_assert(SessionPlaces::strangers_beside_max < Server::files_beside_sessions);
 /// Probes that may be there however few sessions there may be: one of each group of workers.
 constexpr size_t probes_min = 2;
 /// Lines in the log about those who were refused: whoever knocks for days fills no disk.
@@ -96,11 +91,9 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
       senders_(loop, options_, *queue_, frame_places_, log),
       receivers_(loop, options_, *queue_, log),
       hold_rule_(options_.limits.memory_bytes),
+      session_places_(options_.limits.sessions_max),
       liveness_(house_look_ns(options_.limits), options_.limits.heartbeat_ms, [this](const Session& session) { return in_frame(session); }),
-      listener_(
-          loop, options_.listen, [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); },
-          [this](int error) { note_pause(error); }),
-      unix_listener_(listen_beside()),
+      listeners_(loop, options_.listen, options_.listen_unix, log, [this](net::Fd socket) { accept(std::move(socket)); }),
       expiry_timer_(loop, [this] { run_expiry(); }),
       deadline_timer_(loop, [this] { run_deadlines(); }),
       settle_timer_(loop, [this] { run_settling(); }),
@@ -121,20 +114,8 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
   loop_.set_courteous(courteous_ready_max);
   loop_.set_due_max(timers_per_wake_up_max);
   loop_.set_closings_max(closings_per_wake_up_max);
-  log_.write("listening on " + address().text() + (unix_listener_ ? " and " + unix_listener_->address().text() : ""));
+  log_.write("listening on " + listeners_.text());
   note_waiting();
-}
-
-std::unique_ptr<net::Listener> Server::listen_beside() {
-  if (!options_.listen_unix) return nullptr;
-  return std::make_unique<net::Listener>(
-      loop_, net::SocketAddress::unix_beside(address().port()),
-      [this](net::Fd socket, const net::SocketAddress&) { accept(std::move(socket)); }, [this](int error) { note_pause(error); });
-}
-
-void Server::note_pause(int error) {
-  log_.write(std::string("who connects has to wait: ") + std::strerror(error) + "; accepting is tried again every " +
-             std::to_string(net::Listener::pause_ns / net::ns_per_ms) + " ms");
 }
 
 Server::~Server() {
@@ -145,52 +126,21 @@ Server::~Server() {
 // --- clients come and go ---
 
 void Server::accept(net::Fd socket) {
-  make_room();
-  int64_t hello_ns = options_.limits.handshake_deadline_ms * net::ns_per_ms;
-  if (is_full()) hello_ns = std::min(hello_ns, hello_beside_ns);
+  session_places_.make_room();
+  const int64_t hello_ns = session_places_.time_for_hello_ns(options_.limits.handshake_deadline_ms * net::ns_per_ms);
   Session::Owner& owner = *this;
-  std::unique_ptr<Session> session;
   try {
-    session = std::make_unique<Session>(loop_, std::move(socket), ++arrivals_, hello_ns, owner);
+    session_places_.add(std::make_unique<Session>(loop_, std::move(socket), ++arrivals_, hello_ns, owner));
   } catch (const std::system_error& error) {
-    // The kernel has no memory to watch one more. Those who are there go on.
-    if (turned_away_++ == 0) log_.write(std::string("a connection is turned away: ") + error.what());
-    return;
+    listeners_.turn_away(error.what());  // the kernel has no memory to watch one more: those who are there go on
   }
-  Session& accepted = *session;
-  sessions_.emplace(&accepted, std::move(session));
-  strangers_.emplace(accepted.arrival(), &accepted);
-}
-
-/// For one more. Whoever connects and says nothing, or the wrong thing, over and over, keeps nobody out: those of them who have been there
-/// longest go. A service says HELLO as soon as it is connected.
-void Server::make_room() {
-  const auto strangers_max = [this] { return is_full() ? strangers_beside_max : options_.limits.sessions_max - places_taken(); };
-  while (strangers_.size() >= strangers_max()) {
-    const auto [arrival, longest] = *strangers_.begin();
-    longest->connection().read_waiting();  // HELLO may lie there
-    if (!strangers_.contains(arrival)) continue;
-    const Refusal refusal = over_limit(", and who has not introduced itself makes room for the next one");
-    longest->refuse(refusal.code, refusal.text);
-    longest->close("");
-  }
-}
-
-Server::Refusal Server::over_limit(const char* more) const {
-  return {ErrorCode::too_many, "the limit of " + std::to_string(options_.limits.sessions_max) + " sessions is reached" + more};
 }
 
 /// It has been welcomed before: that connection is served still, though it may be dead, or is told its last words.
 bool Server::has_place(const wire::Hello& hello) const {
   if (hello.role == Role::probe) return false;
   const Session* served = hello.role == Role::sender ? senders_.account(hello.number).session : receivers_.session(hello.number);
-  return served != nullptr || lingering_.contains({hello.role, hello.number});
-}
-
-/// Where all are taken its own connection before goes at once for it, and no more are taken than before.
-void Server::give_over_place(const wire::Hello& hello) {
-  const auto former = lingering_.find({hello.role, hello.number});
-  if (is_full() && former != lingering_.end()) former->second->close("");
+  return served != nullptr || session_places_.lingers(hello.role, hello.number);
 }
 
 std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
@@ -226,10 +176,11 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
     const std::string reason = receivers_.refusal(hello->number);
     if (!reason.empty()) return Refusal{ErrorCode::too_slow, reason};
   }
-  if (hello->role == Role::probe && probes_ >= probes_max()) {
-    return Refusal{ErrorCode::too_many, std::to_string(probes_) + " probes are connected; the other sessions are kept for this run's services"};
+  if (hello->role == Role::probe && session_places_.probes() >= probes_max()) {
+    return Refusal{ErrorCode::too_many, std::to_string(session_places_.probes()) +
+                                            " probes are connected; the other sessions are kept for this run's services"};
   }
-  if (is_full() && !has_place(*hello)) return over_limit();
+  if (session_places_.is_full() && !has_place(*hello)) return Refusal{ErrorCode::too_many, session_places_.limit_is_reached()};
   return std::nullopt;
 }
 
@@ -277,9 +228,8 @@ void Server::on_hello(Session& session, wire::ByteView body) {
   } else if (hello.role == Role::receiver) {
     receivers_.replace(hello.number);
   }
-  give_over_place(hello);
-  if (hello.role == Role::probe) ++probes_;
-  strangers_.erase(session.arrival());
+  session_places_.give_over(hello.role, hello.number);
+  session_places_.give_place(session, hello.role);
   session.welcome(hello.role, hello.number, make_welcome(next_index), frame_places_);
   // Only now: nothing may come before WELCOME.
   if (hello.role == Role::receiver) receivers_.join(session);
@@ -289,9 +239,8 @@ void Server::on_hello(Session& session, wire::ByteView body) {
 
 void Server::on_no_hello(Session& session) {
   const std::string within = std::to_string(session.handshake_deadline_ns() / net::ns_per_ms);
-  const Refusal refusal =
-      is_full() ? over_limit() : Refusal{ErrorCode::handshake, "no complete HELLO within " + within + " ms of connecting"};
-  session.refuse(refusal.code, refusal.text);
+  if (session_places_.is_full()) return session.refuse(ErrorCode::too_many, session_places_.limit_is_reached());
+  session.refuse(ErrorCode::handshake, "no complete HELLO within " + within + " ms of connecting");
 }
 
 void Server::on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) {
@@ -333,10 +282,6 @@ void Server::on_writable(Session& session) {
 void Server::on_left(Session& session, const std::string& reason) {
   if (session.welcomed() && session.role() == Role::sender) senders_.on_left(session);
   if (session.welcomed() && session.role() == Role::receiver) receivers_.on_left(session);
-  if (session.welcomed() && session.role() == Role::probe) {
-    --probes_;
-    strangers_.emplace(session.arrival(), &session);  // until it is gone it makes room for others
-  }
   if (session.welcomed()) {
     log_.write(session.name() + " left: " + reason);
   } else if (refusals_logged_ < refusals_logged_max) {
@@ -344,15 +289,8 @@ void Server::on_left(Session& session, const std::string& reason) {
     log_.write(session.name() + " refused: " + reason);
     if (refusals_logged_ == refusals_logged_max) log_.write("whoever is refused from now on is counted only");
   }
-  note_lingering(session);
+  session_places_.on_left(session);
   note_waiting();
-}
-
-void Server::note_lingering(Session& session) {
-  const bool is_service = session.welcomed() && session.role() != Role::probe;
-  if (!is_service || session.state() != Session::State::lingering) return;
-  Session*& latest = lingering_[{session.role(), session.number()}];
-  if (Session* former = std::exchange(latest, &session)) former->close("");
 }
 
 void Server::on_refused(Session&, ErrorCode code) {
@@ -362,11 +300,8 @@ void Server::on_refused(Session&, ErrorCode code) {
 }
 
 void Server::on_gone(Session& session) {
-  strangers_.erase(session.arrival());
-  const auto latest = lingering_.find({session.role(), session.number()});
-  if (latest != lingering_.end() && latest->second == &session) lingering_.erase(latest);
   if (session.welcomed() && session.role() == Role::receiver) receivers_.on_gone(session);
-  gone_.push_back(&session);
+  session_places_.on_gone(session);
 }
 
 // --- each wake-up ---
@@ -394,8 +329,7 @@ void Server::after_wake_up() {
   senders_.tell_due();
   look_for_end();
   close_to_lapsed();
-  for (Session* session : gone_) sessions_.erase(session);
-  gone_.clear();
+  session_places_.remove_gone();
 }
 
 /// At once, so that no more than one place is beyond the budget.
@@ -478,9 +412,9 @@ void Server::keep_house() {
     senders_.check_gone(std::exchange(looked_before_ns_, loop_.looked_ns()));
     give_back_memory(now);
     watch_books();
-    liveness_.begin(sessions_, now);
+    liveness_.begin(session_places_.all(), now);
   }
-  house_timer_.arm(liveness_.go_on(sessions_, now));
+  house_timer_.arm(liveness_.go_on(session_places_.all(), now));
 }
 
 // --- the end ---
@@ -513,7 +447,7 @@ void Server::look_for_end() {
     }
     finish();
   }
-  const bool all_closed = std::none_of(sessions_.begin(), sessions_.end(), [](const auto& item) {
+  const bool all_closed = std::none_of(session_places_.all().begin(), session_places_.all().end(), [](const auto& item) {
     return item.first->welcomed() && item.first->role() != Role::probe && item.first->state() != Session::State::gone;
   });
   if (all_closed) set_state(State::ended);
@@ -552,23 +486,6 @@ void Server::log_totals() {
              std::to_string(handed_over) + " deliveries");
 }
 
-void Server::add_faults_of_accepting(std::vector<std::string>& faults) const {
-  uint64_t turned_away = turned_away_, pauses = 0;
-  int error = 0;
-  for (const net::Listener* listener : {&listener_, static_cast<const net::Listener*>(unix_listener_.get())}) {
-    if (!listener) continue;
-    turned_away += listener->turned_away();
-    pauses = std::max(pauses, listener->pauses());  // both pause at a time
-    if (listener->pauses() > 0) error = listener->pause_error();
-  }
-  if (turned_away > 0) {
-    faults.push_back(std::to_string(turned_away) + " connections were turned away: no file descriptors, or no memory, left for them");
-  }
-  if (pauses == 0) return;
-  faults.push_back("who connected had to wait, for " + std::to_string(pauses * net::Listener::pause_ns / net::ns_per_ms) +
-                   " ms in all: " + std::strerror(error));
-}
-
 nlohmann::json Server::summary() {
   finish();
   SummaryFacts facts;
@@ -587,7 +504,7 @@ nlohmann::json Server::summary() {
   facts.sessions_refused = sessions_refused_;
   facts.faults = senders_.faults();
   if (!fault_.empty()) facts.faults.push_back(fault_);
-  add_faults_of_accepting(facts.faults);
+  listeners_.add_faults(facts.faults);
   for (std::string& fault : log_.faults()) facts.faults.push_back(std::move(fault));
   nlohmann::json summary = make_summary(options_, *queue_, senders_, receivers_, facts);
   summary["involuntary_switches"] = net::involuntary_switches();

@@ -12,18 +12,17 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "broker/net/event_loop.h"
-#include "broker/net/listener.h"
 #include "broker/queue/queue.h"
 #include "broker/server/event_log.h"
+#include "broker/server/listeners.h"
 #include "broker/server/liveness_round.h"
 #include "broker/server/options.h"
 #include "broker/server/receiver_desk.h"
 #include "broker/server/sender_desk.h"
 #include "broker/server/session.h"
+#include "broker/server/session_places.h"
 
 namespace n2nq {
 
@@ -41,7 +40,7 @@ class Server : private Session::Owner {
   Server(net::EventLoop& loop, const Options& options, EventLog& log, uint64_t epoch, OnState on_state);
   ~Server() override;
 
-  const net::SocketAddress& address() const { return listener_.address(); }
+  const net::SocketAddress& address() const { return listeners_.address(); }
   /// Somebody has connected: the listener calls this, or whoever brings a socket of another kind.
   void accept(net::Fd socket);
   State state() const { return state_; }
@@ -74,21 +73,13 @@ class Server : private Session::Owner {
   void on_refused(Session& session, wire::ErrorCode code) override;
   void on_gone(Session& session) override;
 
-  size_t sessions_there() const { return sessions_.size() - gone_.size(); }
   size_t probes_max() const;
-  /// Sessions that were welcomed, until they are gone; probes until they leave.
-  size_t places_taken() const { return sessions_there() - strangers_.size(); }
-  bool is_full() const { return places_taken() >= options_.limits.sessions_max; }
   bool has_place(const wire::Hello& hello) const;
-  void give_over_place(const wire::Hello& hello);
-  Refusal over_limit(const char* more = "") const;
-  void make_room();
   std::optional<Refusal> check_hello(wire::ByteView body) const;
   bool token_matches(const wire::Token& token) const;
   wire::Welcome make_welcome(uint64_t next_index) const;
   void on_probe_frame(Session& session, const wire::Frame& frame, int64_t read_ns);
   void after_wake_up();
-  void note_lingering(Session& session);
   void give_back_memory(int64_t now_ns);
   void watch_books();
   void on_place_taken();
@@ -101,10 +92,7 @@ class Server : private Session::Owner {
   void close_to_lapsed();
   void close_books();
   void log_totals();
-  void add_faults_of_accepting(std::vector<std::string>& faults) const;
   void set_state(State state);
-  void note_pause(int error);
-  std::unique_ptr<net::Listener> listen_beside();
   void note_waiting();
   std::string waiting_for() const;
 
@@ -118,17 +106,10 @@ class Server : private Session::Owner {
   SenderDesk senders_;
   ReceiverDesk receivers_;
   HoldRule hold_rule_;
-  LivenessRound::Sessions sessions_;
-  std::map<uint64_t, Session*> strangers_;  // by arrival: those who were not welcomed, refused ones included, and probes that left, until they are gone
-  /// Of each service, the connection whose last frame is on its way, by role and number. Not more: whoever says HELLO and END over and over
-  /// takes no places from others.
-  std::map<std::pair<wire::Role, uint32_t>, Session*> lingering_;
-  size_t probes_ = 0;  // welcomed, until they leave
+  SessionPlaces session_places_;
   uint64_t arrivals_ = 0;
-  std::vector<Session*> gone_;
   LivenessRound liveness_;
-  net::Listener listener_;
-  const std::unique_ptr<net::Listener> unix_listener_;  // null: not asked for
+  Listeners listeners_;
 
   State state_ = State::waiting;
   bool stopping_ = false;
@@ -140,7 +121,6 @@ class Server : private Session::Owner {
   int64_t memory_high_at_ns_ = 0;  // when much was last in use that was not given back since; 0: never
   std::map<std::string, uint64_t> sessions_refused_;  // by the code's name
   size_t refusals_logged_ = 0;
-  uint64_t turned_away_ = 0;  // beside those of the listeners
   int64_t fitted_ns_ = 0;
 
   net::Timer expiry_timer_;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Who is connected, and who of them has one of the limited places (limits.sessions_max): sessions that were welcomed, until they are gone;
+// probes until they leave. All others are strangers: who has not said HELLO yet, who was refused, and probes that have left. They take what
+// is left, or, where all places are taken, at most strangers_beside_max beside them, so that a service whose connection before is half dead
+// can say that it is back. Belongs to the loop's thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/server/liveness_round.h"
+#include "broker/server/session.h"
+#include "broker/wire/messages.h"
+
+namespace n2nq {
+
+class SessionPlaces {
+ public:
+  /// Where all places are taken: connections beside them that may say who they are, or are told that they are too many.
+  static constexpr size_t strangers_beside_max = 256;
+
+  explicit SessionPlaces(size_t most) : most_(most) {}
+
+  const LivenessRound::Sessions& all() const { return all_; }
+  bool is_full() const { return taken() >= most_; }
+  /// "the limit of … sessions is reached", as a refusal says.
+  std::string limit_is_reached() const;
+  /// Welcomed, until they leave.
+  size_t probes() const { return probes_; }
+  /// Whether the last frame to this service is still on its way, on a connection that has its place.
+  bool lingers(wire::Role role, uint32_t number) const { return lingering_.contains({role, number}); }
+
+  /// How long who connects now has for HELLO: no longer than hello_beside_ns where it is beside the places.
+  int64_t time_for_hello_ns(int64_t handshake_deadline_ns) const;
+  /// For one more: refuses those strangers who have been there longest.
+  void make_room();
+  void add(std::unique_ptr<Session> session);
+  /// Where all are taken a service's own connection before goes at once, so that no more are taken than before.
+  void give_over(wire::Role role, uint32_t number);
+  /// It is about to be welcomed, in this role.
+  void give_place(const Session& session, wire::Role role);
+  /// It is refused, or has its last frame; a stranger until it is gone, or lingering.
+  void on_left(Session& session);
+  void on_gone(Session& session);
+  /// Not before: who is gone may be in the middle of a call.
+  void remove_gone();
+
+ private:
+  size_t taken() const { return all_.size() - gone_.size() - strangers_.size(); }
+  size_t strangers_max() const { return is_full() ? strangers_beside_max : most_ - taken(); }
+
+  const size_t most_;
+  LivenessRound::Sessions all_;
+  std::map<uint64_t, Session*> strangers_;  // by arrival
+  /// Of each service, the connection whose last frame is on its way. Not more: whoever says HELLO and END over and over takes no places
+  /// from others.
+  std::map<std::pair<wire::Role, uint32_t>, Session*> lingering_;
+  size_t probes_ = 0;
+  std::vector<Session*> gone_;
+};
+
+}  // namespace n2nq
