@@ -18,6 +18,9 @@ struct FigureAxis {
   bool from_zero = false;    // linear only
   bool percentiles = false;  // a value is 1 / (1 - q) of the percentile q: logarithmic, and told as 90 %, 99 %, …
   QStringList names{};       // an axis of categories: x is a place in it, from 0
+
+  /// A value as people read it: of a percentile, in %.
+  double told(double value) const { return percentiles ? 100 - 100 / value : value; }
 };
 
 /// What a box says beside its middle, which is the point's y.

@@ -474,9 +474,8 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit) {
   QStringList out;
   FigurePoint of = point;
   if (figure.x.percentiles) {
-    const double percent = 100 - 100 / point.x;
     out += (series.name.isEmpty() ? QString() : series_title(figure, series) + ", ") +
-           QString::fromUtf8("%1 % of all").arg(QString::number(percent, 'g', 8));
+           QString::fromUtf8("%1 % of all").arg(QString::number(figure.x.told(point.x), 'g', 8));
   } else {
     out += mark_place(figure, series, of);
   }

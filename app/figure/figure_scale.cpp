@@ -40,11 +40,10 @@ double lead_above(double value) {
   return 10 * decade;
 }
 
-QString percentile_text(double inverse_rest) {
+QString percentile_text(const FigureAxis& axis, double inverse_rest) {
   // 1 / (1 - q): 10 is 90 %, 1,000 is 99.9 %.
-  const double percent = 100 - 100 / inverse_rest;
   const int decimals = inverse_rest > 150 ? static_cast<int>(std::round(std::log10(inverse_rest))) - 2 : 0;
-  return QString::number(percent, 'f', decimals) + QString::fromUtf8(" %");
+  return QString::number(axis.told(inverse_rest), 'f', decimals) + QString::fromUtf8(" %");
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ std::vector<FigureScale::Tick> FigureScale::decades() const {
       const double value = lead * decade;
       const bool half = axis_.percentiles && value == 2;  // 50 %
       if ((tens_only && lead != 1 && !half) || value < from_ * (1 - 1e-9) || value > to_ * (1 + 1e-9)) continue;
-      out.push_back({value, axis_.percentiles ? percentile_text(value) : axis_number(value)});
+      out.push_back({value, axis_.percentiles ? percentile_text(axis_, value) : axis_number(value)});
     }
   }
   return out;

@@ -171,21 +171,17 @@ class LiveHistogram {
   /// The same sample `times` times, at least once. The writing thread only. A counter that is full (32 bit: 4.29e9 samples in one bucket)
   /// stays full; what it does not count is not in the sum either, of which the mean is made, but in min and max.
   void record(std::int64_t value_ns, std::uint64_t times = 1) {
-    const auto added_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(value_ns) * times);
+    std::atomic<Counter>& counter = cells_[cell_of(layout.bucket_of(value_ns))];
+    const Counter before = counter.load(std::memory_order_relaxed);
+    const auto counted = static_cast<Counter>(std::min<std::uint64_t>(times, std::numeric_limits<Counter>::max() - before));
+    const auto added_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(value_ns) * counted);
     sum_ns_.store(wrapping_sum(sum_ns_.load(std::memory_order_relaxed), added_ns), std::memory_order_relaxed);
     if (value_ns < min_ns_.load(std::memory_order_relaxed)) min_ns_.store(value_ns, std::memory_order_relaxed);
     if (value_ns > max_ns_.load(std::memory_order_relaxed)) max_ns_.store(value_ns, std::memory_order_relaxed);
     if (value_ns > HistogramLayout::value_max_ns || value_ns < -HistogramLayout::value_max_ns) [[unlikely]] {
       clamped_.store(clamped_.load(std::memory_order_relaxed) + times, std::memory_order_relaxed);
     }
-    std::atomic<Counter>& counter = cells_[cell_of(layout.bucket_of(value_ns))];
-    const Counter now = counter.load(std::memory_order_relaxed);
-    const auto more = static_cast<Counter>(std::min<std::uint64_t>(times, std::numeric_limits<Counter>::max() - now));
-    if (more < times) [[unlikely]] {
-      const auto uncounted_ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(value_ns) * (times - more));
-      sum_ns_.store(wrapping_difference(sum_ns_.load(std::memory_order_relaxed), uncounted_ns), std::memory_order_relaxed);
-    }
-    counter.store(now + more, std::memory_order_release);
+    counter.store(before + counted, std::memory_order_release);
   }
 
   Histogram snapshot() const {
