@@ -29,7 +29,7 @@ class Listeners {
   void add_faults(std::vector<std::string>& faults) const;
 
  private:
-  void note_pause(int error);
+  void note_pause(const net::Listener& listener, int error);
 
   EventLog& log_;
   const OnAccept on_accept_;

@@ -38,7 +38,6 @@ constexpr size_t closings_per_wake_up_max = 64;
 constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
 constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
-static_assert(SessionPlaces::strangers_beside_max < Server::files_beside_sessions);
 /// Probes that may be there however few sessions there may be: one of each group of workers.
 constexpr size_t probes_min = 2;
 /// Lines in the log about those who were refused: whoever knocks for days fills no disk.
@@ -180,7 +179,7 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
     return Refusal{ErrorCode::too_many, std::to_string(session_places_.probes()) +
                                             " probes are connected; the other sessions are kept for this run's services"};
   }
-  if (session_places_.is_full() && !has_place(*hello)) return Refusal{ErrorCode::too_many, session_places_.limit_is_reached()};
+  if (session_places_.is_full() && !has_place(*hello)) return Refusal{ErrorCode::too_many, session_places_.limit_text()};
   return std::nullopt;
 }
 
@@ -220,6 +219,7 @@ void Server::on_hello(Session& session, wire::ByteView body) {
     return;
   }
   const wire::Hello hello = *wire::Hello::decode(body);
+  session_places_.give_over(hello.role, hello.number);
   uint64_t next_index = 0;
   if (hello.role == Role::sender) {
     Session* former = senders_.account(hello.number).session;
@@ -228,8 +228,7 @@ void Server::on_hello(Session& session, wire::ByteView body) {
   } else if (hello.role == Role::receiver) {
     receivers_.replace(hello.number);
   }
-  session_places_.give_over(hello.role, hello.number);
-  session_places_.give_place(session, hello.role);
+  session_places_.give_place(session, hello.role, hello.number);
   session.welcome(hello.role, hello.number, make_welcome(next_index), frame_places_);
   // Only now: nothing may come before WELCOME.
   if (hello.role == Role::receiver) receivers_.join(session);
@@ -238,9 +237,10 @@ void Server::on_hello(Session& session, wire::ByteView body) {
 }
 
 void Server::on_no_hello(Session& session) {
-  const std::string within = std::to_string(session.handshake_deadline_ns() / net::ns_per_ms);
-  if (session_places_.is_full()) return session.refuse(ErrorCode::too_many, session_places_.limit_is_reached());
-  session.refuse(ErrorCode::handshake, "no complete HELLO within " + within + " ms of connecting");
+  const int64_t within_ms = session.handshake_deadline_ns() / net::ns_per_ms;
+  const bool was_beside = within_ms < options_.limits.handshake_deadline_ms;
+  if (was_beside) return session.refuse(ErrorCode::too_many, session_places_.limit_text());
+  session.refuse(ErrorCode::handshake, "no complete HELLO within " + std::to_string(within_ms) + " ms of connecting");
 }
 
 void Server::on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) {

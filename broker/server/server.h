@@ -34,7 +34,7 @@ class Server : private Session::Owner {
   using OnState = std::function<void(State state, const std::string& why)>;
 
   /// Open files beside one for each of limits.sessions_max: connections that have no place among these, and what the process itself has.
-  static constexpr size_t files_beside_sessions = 256 + 32;
+  static constexpr size_t files_beside_sessions = SessionPlaces::strangers_beside_max + 32;
 
   /// Listens at once. Throws std::runtime_error that names address and reason. `epoch` differs from start to start.
   Server(net::EventLoop& loop, const Options& options, EventLog& log, uint64_t epoch, OnState on_state);

@@ -14,7 +14,7 @@ constexpr int64_t hello_beside_ns = 500 * net::ns_per_ms;
 
 }  // namespace
 
-std::string SessionPlaces::limit_is_reached() const {
+std::string SessionPlaces::limit_text() const {
   return "the limit of " + std::to_string(most_) + " sessions is reached";
 }
 
@@ -28,7 +28,7 @@ void SessionPlaces::make_room() {
     const auto [arrival, longest] = *strangers_.begin();
     longest->connection().read_waiting();  // HELLO may lie there
     if (!strangers_.contains(arrival)) continue;
-    longest->refuse(wire::ErrorCode::too_many, limit_is_reached() + ", and who has not introduced itself makes room for the next one");
+    longest->refuse(wire::ErrorCode::too_many, limit_text() + ", and who has not introduced itself makes room for the next one");
     longest->close("");
   }
 }
@@ -43,9 +43,12 @@ void SessionPlaces::give_over(wire::Role role, uint32_t number) {
   if (is_full() && former != lingering_.end()) former->second->close("");
 }
 
-void SessionPlaces::give_place(const Session& session, wire::Role role) {
+/// Closing what was replaced would throw away what it sent, and with that, at its host, why.
+void SessionPlaces::give_place(const Session& session, wire::Role role, uint32_t number) {
   if (role == wire::Role::probe) ++probes_;
   strangers_.erase(session.arrival());
+  const auto replaced = lingering_.find({role, number});
+  if (taken() > most_ && replaced != lingering_.end()) strangers_.emplace(replaced->second->arrival(), replaced->second);
 }
 
 void SessionPlaces::on_left(Session& session) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who is connected, and who of them has one of the limited places (limits.sessions_max): sessions that were welcomed, until they are gone;
-// probes until they leave. All others are strangers: who has not said HELLO yet, who was refused, and probes that have left. They take what
-// is left, or, where all places are taken, at most strangers_beside_max beside them, so that a service whose connection before is half dead
-// can say that it is back. Belongs to the loop's thread.
+// probes until they leave. All others are strangers: who has not said HELLO yet, who was refused, and probes that have left. There
+// are as many of them as places are left, and where these are fewer, strangers_beside_max: services whose connections before are half dead can
+// say that they are back. Belongs to the loop's thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,7 +22,7 @@ namespace n2nq {
 
 class SessionPlaces {
  public:
-  /// Where all places are taken: connections beside them that may say who they are, or are told that they are too many.
+  /// Where few places are left, or none: so many connections may say who they are, or are told that they are too many.
   static constexpr size_t strangers_beside_max = 256;
 
   explicit SessionPlaces(size_t most) : most_(most) {}
@@ -29,7 +30,7 @@ class SessionPlaces {
   const LivenessRound::Sessions& all() const { return all_; }
   bool is_full() const { return taken() >= most_; }
   /// "the limit of … sessions is reached", as a refusal says.
-  std::string limit_is_reached() const;
+  std::string limit_text() const;
   /// Welcomed, until they leave.
   size_t probes() const { return probes_; }
   /// Whether the last frame to this service is still on its way, on a connection that has its place.
@@ -40,10 +41,11 @@ class SessionPlaces {
   /// For one more: refuses those strangers who have been there longest.
   void make_room();
   void add(std::unique_ptr<Session> session);
-  /// Where all are taken a service's own connection before goes at once, so that no more are taken than before.
+  /// Where all are taken a connection that this service has ended goes at once, so that no more are taken than before.
   void give_over(wire::Role role, uint32_t number);
-  /// It is about to be welcomed, in this role.
-  void give_place(const Session& session, wire::Role role);
+  /// It is about to be welcomed, in this role, and the connection that it replaces has been refused: where more would be taken than there are,
+  /// that one is a stranger until it is gone.
+  void give_place(const Session& session, wire::Role role, uint32_t number);
   /// It is refused, or has its last frame; a stranger until it is gone, or lingering.
   void on_left(Session& session);
   void on_gone(Session& session);
@@ -52,7 +54,7 @@ class SessionPlaces {
 
  private:
   size_t taken() const { return all_.size() - gone_.size() - strangers_.size(); }
-  size_t strangers_max() const { return is_full() ? strangers_beside_max : most_ - taken(); }
+  size_t strangers_max() const { return std::max(strangers_beside_max, most_ - std::min(most_, taken())); }
 
   const size_t most_;
   LivenessRound::Sessions all_;

@@ -16,6 +16,7 @@
 #include "broker/net/frame_places.h"
 #include "broker/net/listener.h"
 #include "broker/wire/messages.h"
+#include "tests/broker/support/run_until.h"
 
 namespace n2nq::net {
 namespace {
@@ -101,19 +102,7 @@ class Connections : public ::testing::TestWithParam<bool> {
     run_until([this] { return client_.connection->is_open() && server_.connection; });
   }
 
-  void run_until(const std::function<bool()>& done) {
-    Timer deadline(loop_, [this] {
-      ADD_FAILURE() << "waited too long";
-      loop_.stop();
-    });
-    deadline.arm(now_ns() + 60 * ns_per_s);
-    loop_.set_after_wake_up([&] {
-      if (done()) loop_.stop();
-    });
-    loop_.wake_again();
-    loop_.run();
-    loop_.set_after_wake_up({});
-  }
+  void run_until(const std::function<bool()>& done) { support::run_until(loop_, done); }
 
   static wire::Bytes probe(int64_t value) {
     wire::Bytes bytes;
@@ -439,10 +428,7 @@ TEST(Connect, ARefusedConnectionSaysSo) {
   }();
   End client;
   client.connection = std::make_unique<Connection>(loop, address, 64, client);
-  loop.set_after_wake_up([&] {
-    if (!client.events.empty()) loop.stop();
-  });
-  loop.run();
+  support::run_until(loop, [&] { return !client.events.empty(); });
   EXPECT_EQ(client.events, "closed(Connection refused) ");
 }
 

@@ -12,6 +12,7 @@
 
 #include "broker/net/listener.h"
 #include "tests/broker/support/few_files.h"
+#include "tests/broker/support/run_until.h"
 
 namespace n2nq::net {
 namespace {
@@ -43,18 +44,10 @@ class Listening : public ::testing::Test {
     ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.bytes), 0);
   }
   void run_until(const std::function<bool()>& done) {
-    Timer deadline(loop_, [this] {
-      ADD_FAILURE() << "waited too long";
-      loop_.stop();
-    });
-    deadline.arm(now_ns() + 60 * ns_per_s);
-    loop_.set_after_wake_up([&] {
+    support::run_until(loop_, [&] {
       ++wake_ups_;
-      if (done()) loop_.stop();
+      return done();
     });
-    loop_.wake_again();
-    loop_.run();
-    loop_.set_after_wake_up({});
   }
 
   EventLoop loop_;

@@ -432,15 +432,7 @@ void fill_twice(uint32_t sessions) {
     for (WireClient& sender : senders) sender.reset();
     one_more.close();
     // Until there is room for a probe again, then until all are gone.
-    while (true) {
-      WireClient probe(broker.port());
-      wire::Hello hello;
-      hello.role = wire::Role::probe;
-      send_until_closed(probe, wire::ByteView());
-      probe.send(hello);
-      const auto frame = probe.read();
-      if (frame && frame->type == FrameType::welcome) break;
-    }
+    support::wait_for_a_place(broker.port());
     wait_for_files(broker, files_before);
   }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Nothing is without bound, and whoever is over a bound is named while the others do not notice.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -12,10 +13,10 @@
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <vector>
 
 #include "tests/broker/queue/queue_kit.h"
 #include "tests/broker/support/broker_under_test.h"
-#include "tests/broker/support/few_files.h"
 #include "tests/broker/support/stepped_server.h"
 #include "tests/broker/support/wire_client.h"
 
@@ -98,10 +99,9 @@ TEST(Limits, AShortWriteDeadlineCutsOffHoweverMuchMayBePending) {
 TEST(Limits, AReceiverIsNotCutOffForATimeInWhichTheBrokerItselfStoodStill) {
   constexpr size_t size = 50'000;  // more than the sockets hold, and no more than one read
   constexpr int send_buffer_bytes = 8192;
-  Options options;
+  Options options = support::options_with_wanted_io();
   options.queue.receivers = 2;
   options.limits.write_deadline_ms = 100;
-  if (support::wanted_io() == "io_uring") options.io = Io::io_uring;
   SteppedServer server(options);
   WireClient reads = server.connect(wire::Role::receiver, 1, send_buffer_bytes);
   WireClient does_not = server.connect(wire::Role::receiver, 2, send_buffer_bytes);
@@ -452,168 +452,6 @@ TEST(Limits, AHealthyReceiverIsNeverMisjudgedHoweverFastTheSender) {
   const json bye = broker.finish();
   EXPECT_EQ(bye["receivers"][0]["cut_off_reason"], "");
   EXPECT_EQ(bye["receivers"][1]["cut_off_reason"], "");
-}
-
-TEST(Limits, AServiceThatComesAndEndsOverAndOverTakesOnePlaceFromOthers) {
-  BrokerUnderTest broker(json{{"expect", {{"senders", 2}, {"receivers", 1}}}, {"limits", {{"sessions_max", 5}}}});
-  std::vector<WireClient> ended;  // each of them stays open
-  for (int i = 0; i < 20; ++i) {
-    ended.push_back(WireClient::sender(broker.port(), 1));
-    EXPECT_EQ(ended.back().end(0), 0u);
-  }
-  WireClient other = WireClient::sender(broker.port(), 2);
-  other.publish(2, 0, 10);
-  EXPECT_EQ(other.end(10), 10u);
-  EXPECT_TRUE(broker.finish()["sessions_refused"].empty());
-}
-
-TEST(Limits, ProbesTakeNoPlacesFromServices) {
-  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"sessions_max", 6}}}});
-  std::vector<WireClient> probes;
-  for (int i = 0; i < 4; ++i) probes.push_back(WireClient::probe(broker.port()));
-  const auto answer_to_one_more = [&] {
-    WireClient one_more(broker.port());
-    wire::Hello hello;
-    hello.role = wire::Role::probe;
-    one_more.send(hello);
-    return one_more.read().value();
-  };
-  const support::ReadFrame refusal = answer_to_one_more();
-  ASSERT_EQ(refusal.type, wire::FrameType::error);
-  const auto error = wire::Error::decode(refusal.body);
-  EXPECT_EQ(error->code, wire::ErrorCode::too_many);
-  EXPECT_EQ(error->text, "4 probes are connected; the other sessions are kept for this run's services");
-  WireClient sender = WireClient::sender(broker.port(), 1);
-  WireClient receiver = WireClient::receiver(broker.port(), 1);
-  sender.publish(1, 0, 10);
-  EXPECT_EQ(sender.end(10), 10u);
-  EXPECT_EQ(receiver.receive_all().records.size(), 10u);
-  probes.pop_back();
-  while (answer_to_one_more().type == wire::FrameType::error) {  // until the broker has read that one is gone
-  }
-}
-
-TEST(Limits, ProbesThatAreRefusedOverAndOverTakeNoPlacesFromServices) {
-  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"sessions_max", 4}}}});
-  WireClient receiver = WireClient::receiver(broker.port(), 1);
-  std::vector<WireClient> refused;  // each of them stays open, and is thrown out half a second later
-  for (int i = 0; i < 20; ++i) {
-    refused.push_back(WireClient::probe(broker.port()));
-    refused.back().send(wire::Credit{1});
-    EXPECT_EQ(refused.back().read_error()->code, wire::ErrorCode::frame);
-  }
-  WireClient sender = WireClient::sender(broker.port(), 1);
-  sender.publish(1, 0, 10);
-  EXPECT_EQ(sender.end(10), 10u);
-  EXPECT_EQ(receiver.receive_all().records.size(), 10u);
-  const json refusals = broker.finish()["sessions_refused"];
-  EXPECT_EQ(refusals.size(), 1u) << refusals.dump();
-}
-
-TEST(Limits, SessionsOverTheLimitAreToldAndThoseWithinItAreNot) {
-  BrokerUnderTest broker(json{{"expect", {{"senders", 10}, {"receivers", 1}}}, {"limits", {{"sessions_max", 10}}}});
-  for (int round = 0; round < 2; ++round) {
-    std::vector<WireClient> senders;
-    for (uint32_t number = 1; number <= 10; ++number) senders.push_back(WireClient::sender(broker.port(), number));
-    WireClient one_more(broker.port());
-    const auto error = one_more.read_error();
-    ASSERT_TRUE(error.has_value());
-    EXPECT_EQ(error->code, wire::ErrorCode::too_many);
-    EXPECT_NE(error->text.find("10"), std::string::npos);
-    // END is answered by END and the broker waits for the close: all are gone when all were answered and closed.
-    for (WireClient& sender : senders) sender.end(0);
-    one_more.close();
-    for (WireClient& sender : senders) sender.reset();
-    while (true) {
-      WireClient probe(broker.port());
-      wire::Hello hello;
-      hello.role = wire::Role::probe;
-      probe.send(hello);
-      const auto frame = probe.read();
-      if (frame && frame->type == wire::FrameType::welcome) break;
-    }
-  }
-  EXPECT_GE(broker.finish()["sessions_refused"][0]["count"].get<int>(), 2);
-}
-
-/// Both connections of each number are there for a moment, and N2NQ does not know that the first one is dead.
-TEST(Limits, AServiceThatComesBackHasItsOwnPlaceWhereAllAreTaken) {
-  BrokerUnderTest broker(json{{"expect", {{"senders", 2}, {"receivers", 2}}}, {"limits", {{"sessions_max", 4}, {"heartbeat_ms", 0}}}});
-  std::vector<WireClient> dead;
-  dead.push_back(WireClient::sender(broker.port(), 1));
-  dead.push_back(WireClient::receiver(broker.port(), 1));
-  WireClient sender = WireClient::sender(broker.port(), 2);
-  WireClient receiver = WireClient::receiver(broker.port(), 2);
-  // Who says nothing does not keep them out, however many there are.
-  std::vector<WireClient> silent;
-  for (int i = 0; i < 300; ++i) silent.emplace_back(broker.port());
-  std::vector<WireClient> back;
-  back.push_back(WireClient::sender(broker.port(), 1, 1));
-  back.push_back(WireClient::receiver(broker.port(), 1, 1));
-  EXPECT_EQ(silent.back().read_error().value().code, wire::ErrorCode::too_many);
-  for (WireClient& each : dead) EXPECT_EQ(each.read_error().value().code, wire::ErrorCode::replaced);
-  back[0].publish(1, 0, 10);
-  EXPECT_EQ(back[0].end(10), 10u);
-  // Its last words on that connection are no other place.
-  WireClient once_more = WireClient::sender(broker.port(), 1, 2);
-  EXPECT_EQ(once_more.end(10), 10u);
-  sender.publish(2, 0, 10);
-  EXPECT_EQ(sender.end(10), 10u);
-  EXPECT_EQ(back[1].receive_all().records.size(), 20u);
-  EXPECT_EQ(receiver.receive_all().records.size(), 20u);
-  const json bye = broker.finish();
-  for (const json& refused : bye["sessions_refused"]) EXPECT_EQ(refused["code"], "too many");
-}
-
-/// One that has no place gets none, whatever it says.
-TEST(Limits, WhoHasNoPlaceGetsNoneWhereAllAreTaken) {
-  Options options;
-  options.queue.senders = 5;
-  options.limits.sessions_max = 4;
-  SteppedServer server(options);
-  std::vector<WireClient> senders;
-  for (uint32_t number = 1; number <= 4; ++number) senders.push_back(server.connect(wire::Role::sender, number));
-  WireClient fifth = server.open();
-  fifth.send(support::hello_of(wire::Role::sender, 5));
-  server.wake_up();
-  const auto error = fifth.read_error();
-  ASSERT_TRUE(error.has_value());
-  EXPECT_EQ(error->code, wire::ErrorCode::too_many);
-  EXPECT_EQ(error->text, "the limit of 4 sessions is reached");
-  WireClient fourth = server.connect(wire::Role::sender, 4);
-  fourth.publish(4, 0, 10);
-  server.wake_up();
-  EXPECT_EQ(server.server().summary()["messages_accepted"], 10);
-}
-
-TEST(Limits, WithoutAFileForOneMoreItWaitsAndThatIsAFault) {
-  const net::Fd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  Options options;
-  options.listen_unix = true;
-  std::optional<SteppedServer> server(options);
-  server->open();  // of a type that it meets for the first time the undefined-behaviour sanitizer opens a pipe
-  server->wake_up();
-  server.reset();
-  {
-    const support::FewFiles few(6);  // the loop's three, the two sockets that listen, and a spare one for the first of these
-    server.emplace(options);
-    const net::SocketAddress address = net::SocketAddress::unix_beside(server->server().address().port());
-    ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address.storage), address.bytes), 0);
-    server->wake_up();
-  }
-  EXPECT_EQ(server->server().summary()["faults"], json::array({"who connected had to wait, for 100 ms in all: Too many open files"}));
-}
-
-TEST(Limits, AConnectionThatTheKernelDoesNotWatchIsTurnedAwayAndOthersAreServed) {
-  SteppedServer server{Options()};
-  WireClient receiver = server.connect(wire::Role::receiver, 1);
-  server.server().accept(net::Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)));  // stands for one that it has no memory for
-  WireClient sender = server.connect(wire::Role::sender, 1);
-  sender.publish(1, 0, 10);
-  server.wake_up();
-  EXPECT_EQ(receiver.receive(10).records.size(), 10u);
-  EXPECT_EQ(server.server().summary()["faults"],
-            json::array({"1 connections were turned away: no file descriptors, or no memory, left for them"}));
 }
 
 }  // namespace

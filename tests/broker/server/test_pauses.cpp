@@ -35,6 +35,7 @@ void pause_beyond_the_deadline(BrokerUnderTest& broker, std::vector<WireClient>&
   for (uint32_t number = senders; number > 1; --number) all[number - 1].publish(number, 0, 1);
   all[0].publish(1, next_of_first, next_of_first + 1);
   last();
+  // Nothing tells this: it is for so long that N2NQ stands still.
   std::this_thread::sleep_until(stopped + std::chrono::milliseconds(deadline_ms + 500));
   broker.process().signal(SIGCONT);
 }

@@ -10,6 +10,7 @@
 #include "broker/net/clock.h"
 #include "broker/net/event_loop.h"
 #include "broker/server/server.h"
+#include "tests/broker/support/broker_under_test.h"
 #include "tests/broker/support/wire_client.h"
 
 namespace n2nq::support {
@@ -19,6 +20,13 @@ inline wire::Hello hello_of(wire::Role role, uint32_t number) {
   hello.role = role;
   hello.number = number;
   return hello;
+}
+
+/// Settings of N2NQ that writes as the environment wants it.
+inline Options options_with_wanted_io() {
+  Options options;
+  if (wanted_io() == "io_uring") options.io = Io::io_uring;
+  return options;
 }
 
 class SteppedServer {
@@ -89,6 +97,15 @@ class Reading {
         if (on_frame(*frame)) return true;
       }
     }
+  }
+  /// As WireClient::receive_all(); without totals also where they never came.
+  Received receive_all() {
+    Received received;
+    until([&](const wire::Frame& frame) {
+      client_.take({frame.type, {frame.body.begin(), frame.body.end()}}, received);
+      return received.totals.has_value();
+    });
+    return received;
   }
 
  private:

@@ -244,4 +244,16 @@ void WireClient::reset() {
   fd_.reset();
 }
 
+void wait_for_a_place(uint16_t port) {
+  Hello hello;
+  hello.role = Role::probe;
+  for (const int64_t until_ns = net::now_ns() + patience_ns; net::now_ns() < until_ns;) {
+    WireClient probe(port);
+    probe.send(hello);
+    const auto frame = probe.read();
+    if (frame && frame->type == FrameType::welcome) return;
+  }
+  throw std::runtime_error("no place for a probe");
+}
+
 }  // namespace n2nq::support

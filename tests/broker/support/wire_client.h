@@ -98,6 +98,9 @@ class WireClient {
   std::vector<std::pair<uint32_t, int64_t>> last_index_;
 };
 
+/// Returns when a probe is let in: whoever took the last place is gone. Throws after the patience.
+void wait_for_a_place(uint16_t port);
+
 /// Messages `from` to below `to` as PUBLISH frames of at most `frame_bytes_max`.
 wire::Bytes publish_frames(uint32_t sender, uint64_t from, uint64_t to, size_t payload_bytes, size_t frame_bytes_max);
 
