@@ -186,6 +186,7 @@ void RunControl::Private::relaunch(Role role) {
   const std::optional<HelloMessage> before = member.record.hello;
   ProcessRecord kept;
   kept.hello = before;
+  kept.gone_on = true;
   // Who goes on does not say again how late the first one had started, and measures its floor under load.
   kept.floor = member.record.floor;
   kept.started_late_ns = member.record.started_late_ns;

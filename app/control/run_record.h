@@ -35,6 +35,7 @@ struct ProcessRecord {
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
   std::size_t spans_before = 0;                              // of its clock's jumps, also before a restart, those told before the plan
   std::shared_ptr<const nlohmann::json> bye;                 // null: it never came
+  bool gone_on = false;                                      // for a killed one: what it says of itself is of the last process alone
   bool salvaged = false;                                     // killed: its bye is what was read back of what it had noted
   nlohmann::json sampled_log;                                // killed with log: sampled, which is no account: what a bye says of its logs
   QString trouble;                                           // empty: it ended as asked

@@ -126,7 +126,8 @@ OrderedJson environment_json(const RunRecord& record, const RunOutcome& outcome)
   for (const Role role : all_roles) {
     const ProcessRecord& process = record.of(role);
     versions[role_key(role)] = process.hello ? OrderedJson(process.hello->version) : OrderedJson("unknown");
-    const Json own = record.of(role).salvaged ? Json::object() : bye_of(record, role);  // else they are of who read it back
+    // Of who read it back, or went on, they are not those of the run.
+    const Json own = process.salvaged || process.gone_on ? Json::object() : bye_of(record, role);
     switches[role_key(role)] = own.value("involuntary_switches", Json("unknown"));
     times[role_key(role)] = own.value("core_times", Json("unknown"));
     hosts[role_key(role)] = process.hello ? OrderedJson(process.hello->host) : OrderedJson("unknown");
@@ -213,7 +214,7 @@ OrderedJson rates_json(const RunRecord& record, const measure::Ledger& ledger) {
   const auto attempted = static_cast<double>(ledger.attempted);
   const auto seconds = sending_s(senders, attempted, record.settings.senders.amount);
   const auto received_over = receiving_s(receivers, seconds, record.settings);
-  // Of a killed process its bytes are known as far as it had noted them: over the time of those.
+  // Of a killed process that was not started again its bytes are known as far as it had noted them: over the time of those.
   const auto noted_over = sending_s(senders, senders.value("attempted", 0.0), record.settings.senders.amount);
   const auto seconds_json = [](std::optional<double> value) { return value ? OrderedJson(rounded(*value, 1e-6)) : OrderedJson(); };
   return {{"over_s", seconds_json(seconds)},
@@ -225,7 +226,7 @@ OrderedJson rates_json(const RunRecord& record, const measure::Ledger& ledger) {
 }
 
 /// What was asked of the senders and what became of it. `kept` is null where nothing was asked (as fast as it goes, or stopped).
-OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger) {
+OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger, const OrderedJson& achieved_per_s) {
   const Settings& settings = record.settings;
   const Interval interval = settings.interval();
   const auto planned = settings.planned_messages();
@@ -238,8 +239,7 @@ OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger) {
                              : OrderedJson(rounded(static_cast<double>(settings.senders.amount) * ns_in_s *
                                                        static_cast<double>(interval.den) / static_cast<double>(interval.num_ns),
                                                    1e-6));
-  const auto attempted = static_cast<double>(ledger.attempted);
-  out["achieved_per_s"] = per_second(attempted, sending_s(bye, attempted, settings.senders.amount));
+  out["achieved_per_s"] = achieved_per_s;
   const auto in_ms = [](const Json& ns) { return ns.is_number() ? OrderedJson(ns.get<double>() / ns_in_ms) : OrderedJson(); };
   out["last_message_late_ms"] = in_ms(bye.value("last_lag_ns", Json()));
   out["lag_growth_ms"] = in_ms(bye.value("lag_growth_ns", Json()));
@@ -361,7 +361,7 @@ OrderedJson summary_json(const RunRecord& record, const measure::Ledger& ledger,
   const ClockBounds bounds = clock_bounds(record);
   put_bounds(out, out["stages"], bounds);
   out["rates"] = rates_json(record, ledger);
-  out["plan"] = plan_json(record, ledger);
+  out["plan"] = plan_json(record, ledger, out["rates"]["sent_per_s"]);
   out["logs"] = {{"mode", value_text(record.settings, "log")},
                  {"senders", record.of(Role::senders).log()},
                  {"receivers", record.of(Role::receivers).log()}};

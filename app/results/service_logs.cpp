@@ -42,7 +42,11 @@ void take_remark(LogFrame& log, std::string_view line, std::int64_t number, std:
   }
   const auto colon = line.find(": ");
   if (line.size() > 2 && colon != std::string_view::npos) {
-    log.words.emplace(line.substr(2, colon - 2), line.substr(colon + 2));
+    const std::string_view key = line.substr(2, colon - 2), word = line.substr(colon + 2);
+    // A process that went on with a log of which the one before had written the foot wrote another one.
+    const bool is_of_foot = key == "lines" || key == "dropped" || key == "complete";
+    if (is_of_foot) log.words.erase(std::string(key));
+    log.words.emplace(key, word);
   }
 }
 

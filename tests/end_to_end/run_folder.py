@@ -68,8 +68,10 @@ class Log:
         if columns is None and self.header:
             columns = [h for h in self.header if "\t" in h][-1].lstrip("# ").split("\t")
         self.columns = columns or []
-        remarks = reversed(self.header + self.footer)  # the first of each key counts
-        self.words = dict(line[2:].split(": ", 1) for line in remarks if ": " in line[2:])
+        words = [line[2:].split(": ", 1) for line in self.header + self.footer if ": " in line[2:]]
+        self.words = dict(reversed(words))  # the first of each key counts
+        # But of the foot the last one: who goes on with a log that had one writes another.
+        self.words.update((key, word) for key, word in words if key in ("lines", "dropped", "complete"))
         self.skipped = set()
         for line in self.header + self.footer:
             if line.startswith("# skipped: "):

@@ -57,6 +57,15 @@ class Verify(BenchCase):
                 folder = self.run_small("senders.messages=300", "queue.responses=true", more=more, out=f"run{number}", expect_exit=None)
                 self.assert_agrees(folder)
 
+    def test_takes_the_last_foot_of_a_log_that_was_gone_on_with(self):
+        """As one has whose first process ended in order behind a cut link before the second one had it."""
+        folder = self.run_small()
+        for path in (folder / "receivers").glob("R*.log"):
+            lines = path.read_text().splitlines(keepends=True)
+            path.write_text("".join([*lines[:-20], "# lines: 7\n", "# dropped: 0\n", "# complete: yes\n", *lines[-20:]]))
+        self.assert_agrees(folder)
+        self.assertEqual(differences_without_the_bench(folder), [])
+
     def test_finds_a_flipped_byte(self):
         folder = self.run_small("senders.warmup_messages=2")
         self.assert_agrees(folder)

@@ -133,18 +133,19 @@ void Group::tick() {
   tick_timer_.arm(tick_due_ns_);
 }
 
-void Group::start(std::int64_t at_broker_ns, std::int64_t lead_ns) {
+void Group::start(const StartOrder& order) {
   if (start_told_) return;
   start_told_ = true;
-  const std::int64_t now = net::now_ns();
-  start_ns_ = clock_.when(at_broker_ns);
-  if (const std::int64_t late_ns = now - (start_ns_ - lead_ns); late_ns > 0 && settings_.continue_of.empty()) {
-    started_late_ns_ = late_ns;
-    start_ns_ = settings_.role == WorkerRole::senders ? start_ns_ + late_ns : std::max(start_ns_, now);
+  start_ns_ = clock_.when(order.at_broker_ns);
+  const std::int64_t wanted_ns = start_ns_ - order.lead_ns;
+  const bool is_first = settings_.continue_of.empty();
+  if (const std::int64_t late_ns = is_first ? net::now_ns() - wanted_ns : order.late_ns; late_ns > 0) {
+    if (is_first) started_late_ns_ = late_ns;
+    start_ns_ = settings_.role == WorkerRole::senders ? start_ns_ + late_ns : std::max(start_ns_, wanted_ns + late_ns);
   }
-  if (clock_watch_) clock_watch_->measure_from(start_ns_ - lead_ns);
+  if (clock_watch_) clock_watch_->measure_from(start_ns_ - order.lead_ns);
   begin(start_ns_);
-  start_timer_.arm(start_ns_ - lead_ns);
+  start_timer_.arm(start_ns_ - order.lead_ns);
 }
 
 void Group::run_at_start() {

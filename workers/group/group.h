@@ -41,8 +41,7 @@ class Group : public ServiceObserver {
   /// connected before that has an estimate. `clocks_first`: nor does anybody connect before all clocks are known that latencies need,
   /// because messages flow already.
   void connect(const net::SocketAddress& address, bool clock_shared, bool clocks_first);
-  /// The plan's instant 0, on the broker's clock; the warm-up begins `lead_ns` earlier.
-  void start(std::int64_t at_broker_ns, std::int64_t lead_ns);
+  void start(const StartOrder& order);
   void stop();
   /// Ends whatever is still going on, finishes the logs and gives the final figures. Once.
   nlohmann::json bye();

@@ -94,10 +94,7 @@ class Process {
         throw SectionError("type", "\"" + type + "\" before \"configure\"");
       }
       if (type == "connect") return connect(section);
-      if (type == "start") {
-        const StartOrder order = parse_start_order(section);
-        return group_->start(order.at_broker_ns, order.lead_ns);
-      }
+      if (type == "start") return group_->start(parse_start_order(section));
       if (type == "stop") {
         section.refuse_unknown();
         return group_->stop();

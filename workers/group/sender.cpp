@@ -174,7 +174,7 @@ void Sender::replay(const Record& record) {
   missing_ += count_unnoted(index);
   measure(record);
   measure_without_gap();
-  if (is_planned()) replayed_start_ns_ = record.intended_ns - pacer_.due_ns(record.index);
+  if (is_planned() && !replayed_start_ns_) replayed_start_ns_ = record.intended_ns - pacer_.due_ns(record.index);
   // A full ring had made the killed process wait, so what does not fit any more was answered.
   remember({record.intended_ns, record.sent_ns});
   last_sent_ns_ = record.sent_ns;

@@ -25,7 +25,8 @@ SenderGroup::SenderGroup(net::EventLoop& loop, WorkerSettings settings, Tell tel
 
 void SenderGroup::begin(std::int64_t start_ns) {
   // Who goes on for a group that had started late goes on with its plan, which was that much later; so do those of which there is no line.
-  for (const Sender& sender : senders_) start_ns = sender.replayed_start_ns().value_or(start_ns);
+  const auto replayed = std::find_if(senders_.begin(), senders_.end(), [](const Sender& sender) { return sender.replayed_start_ns().has_value(); });
+  if (replayed != senders_.end()) start_ns = *replayed->replayed_start_ns();
   for (Sender& sender : senders_) sender.start(start_ns);
 }
 

@@ -84,7 +84,7 @@ void kill_receivers_and_go_on(SmallRun& run) {
   run.receivers->kill(SIGKILL);
   run.receivers->wait_for_exit();
   run.go_on_with_receivers(staging);
-  run.receivers->send({{"type", "start"}, {"at_broker_ns", 0}});
+  run.receivers->send({{"type", "start"}, {"at_broker_ns", 5}, {"late_ns", 7}});
 }
 
 TEST_P(Answers, what_was_parked_counts_as_delivered_also_behind_a_kill) {
@@ -123,6 +123,7 @@ TEST_P(Answers, a_killed_and_restarted_receivers_group_misses_nothing) {
   EXPECT_EQ(ledger.total.tags.duplicated_unflagged, 0u);
   EXPECT_EQ(ledger.total.tags.out_of_order, 0u);
   EXPECT_EQ(run.receivers_bye["log"]["lines"], run.receivers_bye["received"]) << "the logs go on";
+  EXPECT_EQ(run.receivers_bye["started_ns"], 12) << "as late as the first process";
 }
 
 TEST_P(Answers, a_killed_and_restarted_senders_group_goes_on_with_its_plan) {

@@ -33,14 +33,23 @@ std::string leave_lines(const SmallRun& run) {
   return ring.path();
 }
 
-TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
+RunShape one_by_one(int messages) {
   RunShape shape;
   shape.senders = shape.receivers = 1;
-  shape.load["messages"] = 50;
-  SmallRun run(shape);
+  shape.load["messages"] = messages;
+  return shape;
+}
+
+/// Connected; the senders are to be those that go on for killed ones.
+void launch_broker_and_receivers(SmallRun& run) {
   run.launch_broker();
   run.launch_receivers();
   run.receivers->wait_for_state("connected");
+}
+
+TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
+  SmallRun run(one_by_one(50));
+  launch_broker_and_receivers(run);
   run.go_on_with_senders(leave_lines(run));
   run.start();
   run.finish();
@@ -56,13 +65,8 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
 }
 
 TEST(MissingLines, what_n2nq_does_not_have_is_offered_again_also_when_it_is_stopped_before_it_is_started) {
-  RunShape shape;
-  shape.senders = shape.receivers = 1;
-  shape.load["messages"] = 50;
-  SmallRun run(shape);
-  run.launch_broker();
-  run.launch_receivers();
-  run.receivers->wait_for_state("connected");
+  SmallRun run(one_by_one(50));
+  launch_broker_and_receivers(run);
   run.receivers->send({{"type", "start"}, {"at_broker_ns", 0}});
   run.go_on_with_senders(leave_lines(run));
   run.senders->send({{"type", "stop"}});
@@ -80,10 +84,7 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again_also_when_it_is_stop
 }
 
 TEST(MissingLines, a_sender_of_which_no_line_is_left_goes_on_behind_what_n2nq_has) {
-  RunShape shape;
-  shape.senders = shape.receivers = 1;
-  shape.load["messages"] = 1000;
-  SmallRun run(shape);
+  SmallRun run(one_by_one(1000));
   run.launch();
   run.start();
   stats_until(*run.receivers, [](const json& stats) { return stats["received"] > 30; });
