@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From what a person wants to processes that are launched with it: the run that the first start begins, and each process of it.
 #include <QRandomGenerator>
+#include <algorithm>
+#include <utility>
 
 #include "app/control/configure.h"
 #include "app/control/run_life.h"
@@ -108,7 +110,7 @@ bool RunControl::Private::take_settings() {
     emit q->message(QString::fromStdString(error.key + " " + error.message));
     return false;
   }
-  if (const QString problem = launchers->problem(next); !problem.isEmpty()) {
+  if (const QString problem = launchers->problem(next, settled_hosts(next)); !problem.isEmpty()) {
     emit q->message(problem);
     return false;
   }
@@ -127,6 +129,17 @@ bool RunControl::Private::take_settings() {
   const QString error = run.folder->write_settings(next);
   if (!error.isEmpty()) emit q->message(error);
   return true;
+}
+
+/// The keys of hosts that a role keeps as they were: it runs there, or goes on there.
+std::set<std::string> RunControl::Private::settled_hosts(const Settings& next) const {
+  std::set<std::string> out;
+  for (const Role role : all_roles) {
+    const Member& member = of(role);
+    if (member.alive() || member.awaits_restart() || member.has_left_files_on(host_of(role, next)))
+      out.insert(std::string(role_key(role)) + ".host");
+  }
+  return out;
 }
 
 /// The logs that are open are the next process's, which has the same files.
@@ -151,12 +164,11 @@ void RunControl::Private::follow_logs(Role role, bool follow) {
 void RunControl::Private::launch(Role role) {
   if (role == Role::broker) broker_is_for_all_local = is_all_local(run.settings);
   Member& member = of(role);
-  const bool ran_before = member.ran();
+  const std::string host = host_of(role, run.settings);
+  const bool ran_before = member.ran(), stays = member.has_left_files_on(host);
   renew(role);
   member.ran_before = ran_before;
-  // What one before it left on a lab machine lies where the host had it then, whatever the hosts file says now.
-  const std::string host = host_of(role, run.settings);
-  if (!ran_before || host == local_host || host != member.launched_on) {
+  if (!stays) {
     member.make_launcher = launchers->launchers_of(QString::fromStdString(host));
     member.launched_on = host;
   }

@@ -264,13 +264,17 @@ void RunControl::Private::on_killed(Role role) {
   advance();  // N2NQ may have ended by now, if the deadline for those that are gone is short
 }
 
-/// Another group's start takes away what nobody has touched for long.
+/// Another group's start, or another bench that connects, takes away what nobody has touched for long.
 void RunControl::Private::touch_left() {
   bool any = false;
-  for (const Member& member : members) {
-    if (!member.awaits_restart() || !member.watch || !member.record.hello || member.record.hello->staging_file.empty()) continue;
+  for (const Role role : all_roles) {
+    const Member& member = of(role);
+    if (!member.awaits_restart() || !member.watch) continue;
     any = true;
-    member.watch->launcher().touch(QString::fromStdString(member.record.hello->staging_file));
+    Launcher& launcher = member.watch->launcher();
+    launcher.touch(launcher.folder_there(run.folder->part(role)));
+    if (member.record.hello && !member.record.hello->staging_file.empty())
+      launcher.touch(QString::fromStdString(member.record.hello->staging_file));
   }
   if (!any) touch_timer.stop();
 }

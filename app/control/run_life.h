@@ -38,6 +38,7 @@
 #include "app/control/sleep_watch.h"
 #include "app/host/launcher.h"
 #include "app/results/folder_lock.h"
+#include "app/settings/host_name.h"
 
 namespace n2nq::app {
 
@@ -82,6 +83,8 @@ struct Member {
   bool ran() const { return watch && (watch->ran() || record.hello || ran_before); }
   /// Killed by a fault, and it may be started again.
   bool awaits_restart() const { return killed_on_purpose && !alive(); }
+  /// What one before it left on a lab machine lies where the host had it then, whatever the hosts file says now.
+  bool has_left_files_on(const std::string& host) const { return ran() && host != local_host && host == launched_on; }
   bool salvaging() const { return salvager && salvager->alive(); }
 };
 
@@ -94,6 +97,7 @@ struct RunControl::Private {
   bool start_or_go_on(Role role);
   bool begin_run();
   bool take_settings();
+  std::set<std::string> settled_hosts(const Settings& next) const;
   void launch(Role role);
   void renew(Role role);
   void follow_log(Role role, int number, bool follow);

@@ -56,7 +56,7 @@ MakeLauncher HostLaunchers::launchers_of(const QString& host) {
   return [why = QString("%1 is no host of %2 any more").arg(host, book_.path())] { return std::make_unique<UnknownHost>(why); };
 }
 
-QString HostLaunchers::problem(const Settings& settings) const {
+QString HostLaunchers::find_problem(const Settings& settings, const std::set<std::string>& settled) const {
   const std::pair<const char*, const std::string&> hosts[] = {
       {"broker.host", settings.broker.host}, {"senders.host", settings.senders.host}, {"receivers.host", settings.receivers.host}};
   bool any_remote = false;
@@ -64,13 +64,15 @@ QString HostLaunchers::problem(const Settings& settings) const {
   for (const auto& [key, name] : hosts) {
     if (name == local_host) continue;
     any_remote = true;
+    if (settled.contains(key)) continue;
     if (!book_.problems().isEmpty()) return QString("%1 is %2, but %3").arg(key, QString::fromStdString(name), book_.problems().front());
     if (!book_.hosts().find(name)) unknown += QString("%1 is %2").arg(key, QString::fromStdString(name));
   }
   if (!unknown.isEmpty())
     return QString("%1, which %2 of %3: %4")
         .arg(unknown.join(", "), unknown.size() == 1 ? "is no host" : "are no hosts", book_.path(), known_names(book_.hosts()));
-  if (!any_remote || settings.broker.host != local_host || !book_.hosts().local_data_address.empty()) return {};
+  const bool broker_to_come = settings.broker.host == local_host && !settled.contains("broker.host");
+  if (!any_remote || !broker_to_come || !book_.hosts().local_data_address.empty()) return {};
   const QStringList own = own_addresses();
   return QString(
              "Give the data address of this machine, on the page Hosts or as local_data_address in %1: N2NQ runs here and others "

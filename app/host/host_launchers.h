@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 
 #include "app/host/host_book.h"
 #include "app/host/launcher.h"
@@ -20,10 +22,11 @@ class HostLaunchers : public LauncherFactory {
   /// At what an editor has written into the file.
   void look_again() override { book_.look_again(); }
   MakeLauncher launchers_of(const QString& host) override;
-  /// A host that the file does not know, a file with mistakes, or a broker here that nobody elsewhere could reach.
-  QString problem(const Settings& settings) const override;
 
  private:
+  /// A host that the file does not know, a file with mistakes, or a broker here that nobody elsewhere could reach.
+  QString find_problem(const Settings& settings, const std::set<std::string>& settled) const override;
+
   HostBook& book_;
   MakeRemote make_remote_;
   QString programs_folder_;

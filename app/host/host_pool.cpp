@@ -53,7 +53,8 @@ std::shared_ptr<LabHost> HostPool::host(const Host& host) {
   config.identity_files.removeDuplicates();
   Way way = way_of(config.jumps);
   if (known.lab && known.lab->host() == host && known.lab->config() == config && known.way == way) return known.lab;
-  known = {std::make_shared<LabHost>(host, config, questions_, secrets_, [this](const QStringList& jumps, SshUse use) { return hop(jumps, use); }),
+  known = {std::make_shared<LabHost>(host, config, questions_, secrets_, needed_,
+                                     [this](const QStringList& jumps, SshUse use) { return hop(jumps, use); }),
            std::move(way)};
   return known.lab;
 }

@@ -12,6 +12,7 @@
 
 #include "app/host/host.h"
 #include "app/host/lab_host.h"
+#include "app/host/needed_there.h"
 #include "app/host/open_questions.h"
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_launcher.h"
@@ -59,6 +60,7 @@ class HostPool : public QObject {
   const SleptMs slept_ms_;
   qint64 slept_ms_seen_;
   std::shared_ptr<SshSecrets> secrets_ = std::make_shared<SshSecrets>();
+  const std::shared_ptr<NeededThere> needed_ = std::make_shared<NeededThere>();  // also when its connections are made anew
   std::map<std::string, Known> hosts_;  // by name
   std::map<QString, Hop> hops_;         // by jumps and use
   std::optional<SshConfig> ssh_config_;

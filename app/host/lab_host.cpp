@@ -42,13 +42,15 @@ void drop_later(std::unique_ptr<Session>& session) {
 
 }  // namespace
 
-LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets, GiveHop hop)
+LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets,
+                 std::shared_ptr<NeededThere> needed, GiveHop hop)
     : host_(std::move(host)),
       name_(qt_text(host_.name)),
       folder_(host_.folder.empty() ? QString(default_folder) : qt_text(host_.folder)),
       config_(std::move(config)),
       questions_(questions),
       secrets_(std::move(secrets)),
+      needed_(std::move(needed)),
       hop_(std::move(hop)) {
   sweep_timer_.setSingleShot(true);
   sweep_timer_.setInterval(std::chrono::seconds(SweepVersions::just_put_s + 2));
@@ -156,7 +158,7 @@ void LabHost::open_files() {
     files_ = std::make_unique<SshFiles>(*files_session_);
     answer_all(wait_for_files_, SshProblem(), files_.get());
     // What cannot be swept is in nobody's way.
-    if (files_) files_->run(std::make_shared<SweepRunFolders>(folder_), this, [](const SshProblem&) {});
+    if (files_) files_->run(std::make_shared<SweepRunFolders>(folder_, *needed_), this, [](const SshProblem&) {});
     sweep_versions();
   });
   connect(files_session_.get(), &SshSession::ended, this, &LabHost::on_files_over);

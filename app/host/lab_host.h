@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/host/host.h"
+#include "app/host/needed_there.h"
 #include "app/host/program_trial.h"
 #include "app/host/ssh_command.h"
 #include "app/host/ssh_config.h"
@@ -36,7 +37,8 @@ class LabHost : public QObject {
  public:
   using GiveHop = std::function<std::shared_ptr<SshSession>(const QStringList& jumps, SshUse use)>;
 
-  LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets, GiveHop hop);
+  LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets,
+          std::shared_ptr<NeededThere> needed, GiveHop hop);
   ~LabHost() override;
 
   const Host& host() const { return host_; }
@@ -48,6 +50,8 @@ class LabHost : public QObject {
   QString data_address() const;
   /// Why it is not known although SSH connected.
   SshProblem no_data_address() const;
+  /// What is not swept there, nor on any other host of its pool.
+  NeededThere& needed() const { return *needed_; }
 
   /// Connects first, where that is needed. Not called any more once `context` is destroyed. The pointer is good until the event loop turns.
   /// A connection that is being made, which may be asking for something, is given up when everybody who waits for it is gone.
@@ -115,6 +119,7 @@ class LabHost : public QObject {
   const SshHostConfig config_;
   SshQuestions& questions_;
   std::shared_ptr<SshSecrets> secrets_;
+  const std::shared_ptr<NeededThere> needed_;
   GiveHop hop_;
   std::unique_ptr<SshSession> control_, files_session_;
   std::unique_ptr<SshFiles> files_;

@@ -14,6 +14,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace n2nq::app {
@@ -88,8 +90,9 @@ class Launcher : public QObject {
   /// answers. Where the process writes it here already, there is nothing to do.
   virtual void follow(const QString& local_file) { static_cast<void>(local_file); }
   virtual void unfollow(const QString& local_file) { static_cast<void>(local_file); }
-  /// A file on its host, by its path there, that is needed though nobody has it open: its time is set to now, because what nobody touched for
-  /// long is taken for left behind. Also when the process is gone; nothing answers, and where the connection was lost it is not made anew.
+  /// A file or folder on its host, by its path there, that is needed though nobody has it open: its time is set to now, because what
+  /// nobody touched for long is taken for left behind. Also when the process is gone; nothing answers, and where the connection was lost
+  /// it is not made anew.
   virtual void touch(const QString& path) { static_cast<void>(path); }
 
  signals:
@@ -133,8 +136,12 @@ class LauncherFactory {
   /// A run begins: what may have changed unseen is looked at again.
   virtual void look_again() {}
   virtual MakeLauncher launchers_of(const QString& host) = 0;
-  /// Why these settings' hosts cannot be had, in a sentence that says what to do; empty: they can be tried.
-  virtual QString problem(const Settings& settings) const { return static_cast<void>(settings), QString(); }
+  /// Why these settings' hosts cannot be had, in a sentence that says what to do; empty: they can be tried. `settled`: keys of hosts, such
+  /// as "broker.host", that are not asked about: what was launched there keeps to them as they were.
+  QString problem(const Settings& settings, const std::set<std::string>& settled = {}) const { return find_problem(settings, settled); }
+
+ protected:
+  virtual QString find_problem(const Settings&, const std::set<std::string>&) const { return {}; }
 };
 
 }  // namespace n2nq::app

@@ -121,6 +121,8 @@ void BringFolder::list(SshLink& link) {
       all_bytes_ += static_cast<qint64>(entry.size);
     } else if (entry.is_file && MakeRunFolder::is_mark(entry.name)) {
       marks_ += entry.name;
+    } else if (keep_ && entry.is_file && entry.name == MakeRunFolder::kept_name) {
+      is_kept_ = true;
     } else {
       strange_ += entry.name;
     }
@@ -133,13 +135,14 @@ void BringFolder::list(SshLink& link) {
 
 void BringFolder::clear(SshLink& link) {
   Sftp sftp(link);
-  const bool all_goes = !keep_ && strange_.isEmpty() && unreadable_.isEmpty();
-  if (keep_) {
-    // A file that is none of a run's: SweepRunFolders leaves such folders alone.
-    const QString kept = remote_ + "/.kept";
-    if (!names_.isEmpty() && !sftp.look(kept)) sftp.make_file(kept);
-  } else {
+  const bool all_goes = strange_.isEmpty() && unreadable_.isEmpty() && (!keep_ || names_.isEmpty());
+  const QString kept = remote_ + '/' + MakeRunFolder::kept_name;
+  if (!keep_) {
     for (const QString& name : names_) sftp.remove_file(remote_ + '/' + name);
+  } else if (all_goes) {
+    if (is_kept_) sftp.remove_file(kept);
+  } else if (!is_kept_) {
+    sftp.make_file(kept);
   }
   if (keep_ || all_goes) {
     for (const QString& mark : marks_) sftp.remove_file(remote_ + '/' + mark);

@@ -229,12 +229,13 @@ void SshLauncher::touch(const QString& path) {
 /// The process is told of a folder only when it is there: what it then makes of it is its own business.
 void SshLauncher::make_folders() {
   making_folders_ = true;
+  for (const QString& folder : folders_wanted_) host_->needed().add(folder, pid_);
   emit keeps_back(true);
   host_->with_files(this, [this](const SshProblem& problem, SshFiles* files) {
     const auto go_on = [this](const SshProblem& why) {
       if (!why.none()) stderr_tail_.add(why.why.toUtf8() + '\n');
-      const bool may_be_there = needs_no_room() && may_pass(why);  // of the process before this one
-      made_no_folder_ = made_no_folder_ || (!why.none() && !may_be_there);
+      // Who needs no room may have it of the process before, with its logs.
+      made_no_folder_ = made_no_folder_ || (!why.none() && !needs_no_room());
       if (!why.none() && !needs_no_room()) emit not_made(why.text());
       making_folders_ = false;
       write(std::exchange(unwritten_, {}));
@@ -248,7 +249,7 @@ void SshLauncher::make_folders() {
     };
     const auto answers = std::make_shared<Answers>(wanted.size());
     for (const QString& folder : wanted) {
-      files->run(std::make_shared<MakeRunFolder>(folder, pid_), this, [answers, go_on](const SshProblem& why) {
+      files->run(std::make_shared<MakeRunFolder>(folder, pid_, host_->host().keep_files), this, [answers, go_on](const SshProblem& why) {
         if (answers->first_problem.none()) answers->first_problem = why;
         if (--answers->left == 0) go_on(answers->first_problem);
       });
@@ -416,7 +417,9 @@ void SshLauncher::bring_back_again() {
 
 void SshLauncher::on_brought_back(const QString& error) {
   const QString folder = std::exchange(bringing_, {});
+  host_->needed().remove(folder);
   const bool any_there = !error.isEmpty() && !made_no_folder_;
+  if (any_there) touch(folder);  // where this bench slept it is older than a day already
   emit brought_back(any_there ? error + "; the rest is " + on_host(folder) : error);
 }
 
@@ -430,6 +433,8 @@ QString SshLauncher::leave_files() {
   // A connection that ends answers its tasks, so this one is of the present one.
   if (SshFiles* files = host_->files(); files && bring_task_) files->give_up(*bring_task_);
   bring_task_.reset();
+  host_->needed().remove(bringing_);
+  SshLauncher::touch(bringing_);  // the destructor comes here, too
   return on_host(std::exchange(bringing_, {}));
 }
 

@@ -28,13 +28,14 @@ bool PutProgram::go_on(SshLink& link) {
   if (is_given_up()) return take_away(link), false;
   if (part_.isEmpty()) return begin(link);
   const auto began = SshShared::Clock::now();
+  qint64 bytes = 0;
   if (sent_ < size_) {
-    send_piece(link);
-  } else if (!read_back(link)) {
+    bytes = send_piece(link);
+  } else if (!read_back(link, bytes)) {
     put_in_place(link);
     return false;
   }
-  step_bytes_.note(step_bytes_.next(), SshShared::Clock::now() - began);
+  step_bytes_.note(bytes, SshShared::Clock::now() - began);
   return true;
 }
 
@@ -90,7 +91,8 @@ bool PutProgram::begin(SshLink& link) {
   return true;
 }
 
-void PutProgram::send_piece(SshLink& link) {
+/// How many bytes that were.
+qint64 PutProgram::send_piece(SshLink& link) {
   const QByteArray bytes = local_.read(step_bytes_.next());
   if (bytes.isEmpty()) throw SshError(SshProblem::Kind::program, QString("%1 changed while it was sent").arg(local_.fileName()));
   try {
@@ -101,6 +103,7 @@ void PutProgram::send_piece(SshLink& link) {
   }
   sent_ += bytes.size();
   if (progress_) progress_(sent_, size_);
+  return bytes.size();
 }
 
 /// What was not written is of no use. Throws what it was for, where that is known.
@@ -125,8 +128,8 @@ void PutProgram::take_away(SshLink& link) {
   if (!part_.isEmpty()) Sftp(link).remove_file(part_);
 }
 
-/// Whether that is to go on.
-bool PutProgram::read_back(SshLink& link) {
+/// Whether that is to go on. `bytes_read`: in this step.
+bool PutProgram::read_back(SshLink& link, qint64& bytes_read) {
   try {
     if (writing_) {
       writing_->sync();
@@ -135,7 +138,8 @@ bool PutProgram::read_back(SshLink& link) {
     }
     const QByteArray bytes = reading_ ? reading_->read_at(read_, static_cast<quint64>(step_bytes_.next())) : QByteArray();
     hash_there_.addData(bytes);
-    read_ += static_cast<quint64>(bytes.size());
+    bytes_read = bytes.size();
+    read_ += static_cast<quint64>(bytes_read);
     if (progress_) progress_(sent_, size_);  // it gets on
     if (!bytes.isEmpty() && read_ <= static_cast<quint64>(size_)) return true;
     reading_.reset();

@@ -63,6 +63,8 @@ bool MakeRunFolder::go_on(SshLink& link) {
   sftp.make_folder(folder_);
   const QString mark = folder_ + '/' + mark_prefix + QString::number(pid_);
   if (!sftp.look(mark)) sftp.make_file(mark);
+  const QString kept = folder_ + '/' + kept_name;
+  if (keep_ && !sftp.look(kept)) sftp.make_file(kept);
   return false;
 }
 
@@ -84,17 +86,24 @@ bool SweepRunFolders::go_on(SshLink& link) {
   return !waiting_.empty() || !removing_.isEmpty() || !listed_staging_ || !staging_.empty();
 }
 
+/// Once, and only where there is something to judge by it.
+void SweepRunFolders::look_around(Sftp& sftp) {
+  if (std::exchange(looked_around_, true)) return;
+  now_s_ = sftp.time_there_s(runs_);
+  sees_processes_ = sftp.look("/proc/self").has_value();
+}
+
 void SweepRunFolders::list(Sftp& sftp) {
   std::vector<SftpEntry> folders = sftp.list(runs_);
   std::erase_if(folders, [](const SftpEntry& entry) { return !is_run_folder(entry) && !(entry.is_file && BriefFile::is_one(entry.name)); });
   if (folders.empty()) return;
-  now_s_ = sftp.time_there_s(runs_);
-  sees_processes_ = sftp.look("/proc/self").has_value();
+  look_around(sftp);
   std::sort(folders.begin(), folders.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
   for (const SftpEntry& entry : folders) {
     const qint64 age_s = now_s_ - entry.changed_s;
     if (entry.is_folder) {
-      if (age_s > kept_s) waiting_.push_back(runs_ + '/' + entry.name);
+      const QString folder = runs_ + '/' + entry.name;
+      if (age_s > kept_s && !needed_.has_folder(folder)) waiting_.push_back(folder);
     } else if (BriefFile::is_left_over(entry.name) || age_s > brief_file_s_max) {
       sftp.remove_file(runs_ + '/' + entry.name);
     }
@@ -127,14 +136,14 @@ void SweepRunFolders::remove_some(Sftp& sftp) {
 /// is another user's stays there: its folder lets nobody else remove it.
 void SweepRunFolders::list_staging(Sftp& sftp) {
   static const QRegularExpression name("^n2nq-(?:senders|receivers)-([0-9]{1,10})-[0-9]+\\.staging$");  // as Recorder makes them
-  std::vector<SftpEntry> files = sftp.list(staging_folder_there);
-  std::erase_if(files, [](const SftpEntry& entry) { return !entry.is_file || !name.match(entry.name).hasMatch(); });
-  if (files.empty() || !sftp.look("/proc/self")) return;
-  const qint64 there_s = sftp.time_there_s(runs_);
-  std::sort(files.begin(), files.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
-  for (const SftpEntry& entry : files) {
-    if (there_s - entry.changed_s <= kept_s) continue;
-    staging_.push_back({QString(staging_folder_there) + '/' + entry.name, name.match(entry.name).captured(1)});
+  for (const SftpEntry& entry : sftp.list(staging_folder_there)) {
+    const auto found = name.match(entry.name);
+    if (!entry.is_file || !found.hasMatch()) continue;
+    look_around(sftp);
+    if (!sees_processes_) return;
+    const QString pid = found.captured(1);
+    if (now_s_ - entry.changed_s <= kept_s || needed_.has_process(pid.toInt())) continue;
+    staging_.push_back({QString(staging_folder_there) + '/' + entry.name, pid});
   }
   keep_some(staging_, staging_max);
 }

@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "app/host/brief_file.h"
+#include "app/host/needed_there.h"
 #include "app/host/ssh_sftp.h"
 
 namespace n2nq::app {
@@ -74,8 +75,8 @@ class PutProgram : public SshTask {
 
  private:
   bool begin(SshLink& link);
-  void send_piece(SshLink& link);
-  bool read_back(SshLink& link);
+  qint64 send_piece(SshLink& link);
+  bool read_back(SshLink& link, qint64& bytes_read);
   void put_in_place(SshLink& link);
   void clear_up(SshLink& link, const SshError& error);
   void sweep_parts(Sftp& sftp);
@@ -131,7 +132,7 @@ class HashFile : public SshTask {
   quint64 at_ = 0;
 };
 
-/// Sets the time of a file there to now, by the clock there, which a file in `folder` tells. What is not there is no error.
+/// Sets the time of a file or folder there to now, by the clock there, which a file in `folder` tells. What is not there is no error.
 class TouchFile : public SshTask {
  public:
   TouchFile(QString remote, QString folder) : remote_(std::move(remote)), folder_(std::move(folder)) {}
@@ -147,7 +148,11 @@ class TouchFile : public SshTask {
 /// Makes a run's folder, and in it an empty file whose name says which process writes there. (ssh_run_folders.cpp)
 class MakeRunFolder : public SshTask {
  public:
-  MakeRunFolder(QString folder, int pid) : folder_(std::move(folder)), pid_(pid) {}
+  /// One that is none of a run's: SweepRunFolders leaves a folder with it alone.
+  static constexpr const char* kept_name = ".kept";
+
+  /// `keep`: nobody sweeps it, whatever becomes of this bench.
+  MakeRunFolder(QString folder, int pid, bool keep) : folder_(std::move(folder)), pid_(pid), keep_(keep) {}
   bool go_on(SshLink& link) override;
   /// Whether a file in a run's folder is one of these.
   static bool is_mark(const QString& name);
@@ -155,19 +160,22 @@ class MakeRunFolder : public SshTask {
  private:
   const QString folder_;
   const int pid_;
+  const bool keep_;
 };
 
 /// Removes what benches that were killed have left below `folder`/runs: run folders in which nothing has changed for kept_s, by the clock
 /// there, and whose process is gone; and, likewise, the staging files of groups that were killed with them. Benches that are at work there,
-/// of this machine or another, are not disturbed. (ssh_run_folders.cpp)
+/// of this machine or another, are not disturbed, but for what another one needs that slept for so long. (ssh_run_folders.cpp)
 class SweepRunFolders : public SshTask {
  public:
   static constexpr qint64 kept_s = 24 * 3600;
 
-  explicit SweepRunFolders(const QString& folder) : runs_(folder + "/runs") {}
+  /// `needed`: stays, however old.
+  SweepRunFolders(const QString& folder, NeededThere needed) : runs_(folder + "/runs"), needed_(std::move(needed)) {}
   bool go_on(SshLink& link) override;
 
  private:
+  void look_around(Sftp& sftp);
   void list(Sftp& sftp);
   void look_into(Sftp& sftp, const QString& folder);
   void remove_some(Sftp& sftp);
@@ -178,7 +186,8 @@ class SweepRunFolders : public SshTask {
   };
 
   const QString runs_;
-  bool listed_ = false, sees_processes_ = false, listed_staging_ = false;
+  const NeededThere needed_;
+  bool listed_ = false, listed_staging_ = false, looked_around_ = false, sees_processes_ = false;
   qint64 now_s_ = 0;
   std::deque<QString> waiting_;  // folders that are old enough
   QString removing_;             // the one that goes, with `files_` still in it
@@ -238,6 +247,7 @@ class BringFolder : public SshTask {
   QStringList unreadable_;
   QStringList marks_;  // of processes
   QStringList strange_;
+  bool is_kept_ = false;  // as MakeRunFolder marks that
   std::unique_ptr<FetchFile> now_;
   StepBytes step_bytes_;
   qint64 before_bytes_ = 0, all_bytes_ = 0;

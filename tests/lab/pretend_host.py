@@ -107,9 +107,12 @@ def wait_for_sshd(address, deadline):
     while True:
         try:
             with socket.create_connection((address, 22), timeout=max(0.1, deadline - time.monotonic())) as connection:
-                if connection.recv(4) == b"SSH-":
+                said = connection.recv(4)
+                if said == b"SSH-":
                     return
+                why = f"it says {said}"
         except OSError as error:
-            if time.monotonic() > deadline:
-                raise OSError(f"no sshd answers at {address}: {error}") from error
+            why = error
+        if time.monotonic() > deadline:
+            raise OSError(f"no sshd answers at {address}: {why}")
         time.sleep(0.02)

@@ -4,33 +4,12 @@
 
 #include "app/control/fault.h"
 #include "app/host/host_launchers.h"
-#include "tests/app/support/run_control_fixture.h"
-#include "workers/measure/clock_report.h"
+#include "tests/app/support/run_hosts_fixture.h"
 
 namespace n2nq::app {
 namespace {
 
 using namespace testing;
-
-struct RunHostsTest : RunControlTest {
-  static Settings on_three_hosts() {
-    Settings settings = small();
-    settings.broker.host = "lab-1";
-    settings.senders.host = "lab-2";
-    settings.receivers.host = "lab-3";
-    return settings;
-  }
-  /// On three hosts, until it is stopped.
-  void make_endless(std::unique_ptr<LauncherFactory> launchers = {}) {
-    Settings endless = on_three_hosts();
-    endless.senders.messages.reset();
-    host.behaviour[Role::senders].runs_on = true;
-    make(options(), endless, std::move(launchers));
-  }
-  bool wait_bringing_back() {
-    return wait_until([this] { return host.brought.contains(Role::receivers) && host.brought.contains(Role::senders); });
-  }
-};
 
 TEST_F(RunHostsTest, each_role_is_launched_on_its_host_and_what_it_wrote_comes_back) {
   make(options(), on_three_hosts());
@@ -119,23 +98,6 @@ TEST_F(RunHostsTest, in_a_window_what_may_keep_a_group_from_n2nq_is_told_and_the
       "Is 127.0.0.1 (data address of lab-1) where they reach it, and does a firewall let them through (broker.port makes its port a fixed "
       "one)?";
   EXPECT_EQ(advised, (QStringList{"", advice, "", advice, ""})) << advised.join('|').toStdString();
-  expect_over(Verdict::clean);
-}
-
-/// What is known of a clock is as old as the last question behind which it was said: others may take minutes to be started.
-TEST_F(RunHostsTest, a_group_that_waits_is_asked_whenever_it_says_what_it_knows_of_its_clock) {
-  host.behaviour[Role::senders].connects = false;
-  make(options(), on_three_hosts());
-  control->start_all();
-  ASSERT_TRUE(wait_until([&] { return host.times_told(Role::senders, "connect") == 1; }));
-  nlohmann::json clock = measure::ClockReport();
-  clock["type"] = "clock";
-  ASSERT_TRUE(wait_until([&] {
-    host.process[Role::senders]->say(clock);
-    return host.times_told(Role::senders, "stats") > 3;
-  }));
-  host.process[Role::senders]->say_connected();
-  ASSERT_TRUE(wait_finished());
   expect_over(Verdict::clean);
 }
 
@@ -352,30 +314,36 @@ TEST_F(RunHostsTest, what_becomes_of_a_host_meanwhile_is_the_next_runs_business)
   ASSERT_TRUE(wait_finished());
 }
 
-TEST_F(RunHostsTest, what_the_first_of_three_processes_saw_of_its_clock_counts) {
-  make_endless();
-  control->start_all();
-  ASSERT_TRUE(wait_running());
-  measure::ClockReport jumped;
-  jumped.worst.estimation_ns = 3'000'000;
-  jumped.jumps = 1;
-  jumped.spans.push_back({1, 2, 3});
-  for (const measure::ClockReport& seen : {jumped, measure::ClockReport{}, measure::ClockReport{}}) {
-    const auto is_running = [this] { return control->process(Role::receivers).state == ProcessState::running; };
-    ASSERT_TRUE(wait_until(is_running));
-    nlohmann::json clock = seen;
-    clock["type"] = "clock";
-    host.process[Role::receivers]->say(clock);
-    ASSERT_TRUE(wait_until([this] { return control->figures().clocks.latency.apart; }));
-    control->make_fault({FaultKind::restart, Role::receivers});
-    ASSERT_TRUE(wait_until([&] { return !is_running(); }));
+TEST_F(RunHostsTest, a_host_that_is_removed_is_asked_about_by_those_alone_that_are_still_to_start) {
+  QTemporaryDir folder;
+  HostBook book(folder.filePath("hosts.yaml"));
+  for (const char* name : {"lab-1", "lab-2", "lab-3"}) {
+    Host lab;
+    lab.name = name;
+    book.put(lab);
   }
+  make_endless(std::make_unique<HostLaunchers>(
+      book, [this](const Host& there) { return std::make_unique<PretendLauncher>(host, there.name); }));
+  control->start(Role::broker);
+  ASSERT_TRUE(wait_state(Role::broker, ProcessState::waiting));
+  book.remove("lab-1");
+  control->start(Role::receivers);
+  EXPECT_TRUE(wait_state(Role::receivers, ProcessState::waiting)) << messages.join('\n').toStdString();
+  book.remove("lab-2");
+  control->start(Role::senders);
+  EXPECT_EQ(control->process(Role::senders).state, ProcessState::not_started);
+  EXPECT_TRUE(!messages.isEmpty() && messages.last().startsWith("senders.host is lab-2, which is no host of "))
+      << messages.join('\n').toStdString();
+  control->stop(Role::receivers);
+  ASSERT_TRUE(wait_until([this] { return control->can_start(Role::receivers); }));
+  book.remove("lab-3");
+  Host back;
+  back.name = "lab-2";
+  book.put(back);
+  control->start(Role::receivers);
+  EXPECT_TRUE(wait_state(Role::receivers, ProcessState::waiting)) << "what they left lies there: " << messages.join('\n').toStdString();
   control->stop_all();
   ASSERT_TRUE(wait_finished());
-  const nlohmann::json told = summary()["environment"]["offsets"]["receivers_to_broker"];
-  EXPECT_EQ(told["jumps"], 1) << told.dump();
-  EXPECT_EQ(told["wrong_spans"].size(), 1u);
-  EXPECT_EQ(told["estimation_us"], 3000);
 }
 
 TEST_F(RunHostsTest, what_a_killed_process_said_of_its_start_and_of_its_floor_counts_behind_a_restart) {
@@ -403,80 +371,6 @@ TEST_F(RunHostsTest, what_a_killed_process_said_of_its_start_and_of_its_floor_co
   const nlohmann::json environment = summary()["environment"];
   EXPECT_EQ(environment["started_late_ns"]["receivers"], late_ns);
   EXPECT_EQ(environment["floor"]["receivers"]["loopback_echo_p50_ns"], 20'000) << "the other one was measured under load";
-}
-
-TEST_F(RunHostsTest, jumps_that_were_told_before_the_plan_are_none_within_it_behind_a_restart) {
-  Settings settings = on_three_hosts();
-  settings.senders.messages.reset();
-  settings.senders.warmup_messages = 1'000'000;  // behind the end of the test
-  host.behaviour[Role::senders].runs_on = true;
-  make(options(), settings);
-  control->start_all();
-  ASSERT_TRUE(wait_running());
-  const auto is_running = [this] { return control->process(Role::receivers).state == ProcessState::running; };
-  for (int process = 1; process <= 2; ++process) {
-    ASSERT_TRUE(wait_until(is_running));
-    measure::ClockReport jumped;
-    jumped.jumps = 1;
-    jumped.spans = {{1, 2, -10 * settings.warmup_ns()}};  // told later, it would be one of the plan's
-    nlohmann::json clock = jumped;
-    clock["type"] = "clock";
-    host.process[Role::receivers]->say(clock);
-    ASSERT_TRUE(wait_until([&] { return control->figures().clocks.jumps == process; }));
-    control->make_fault({FaultKind::restart, Role::receivers});
-    ASSERT_TRUE(wait_until([&] { return !is_running(); }));
-  }
-  control->stop_all();
-  ASSERT_TRUE(wait_finished());
-  EXPECT_EQ(summary()["environment"]["offsets"]["receivers_to_broker"]["wrong_spans"].size(), 2u);
-  EXPECT_EQ(reasons().find("jumped by"), std::string::npos) << reasons();
-}
-
-TEST_F(RunHostsTest, jumps_of_which_nothing_more_was_said_are_in_the_result) {
-  make_endless();
-  control->start_all();
-  ASSERT_TRUE(wait_running());
-  measure::ClockReport jumps;
-  jumps.jumps = 2;
-  constexpr std::int64_t far_ns = std::int64_t{1} << 58;  // behind any beginning
-  jumps.spans = {{far_ns, far_ns, 20'000'000}, {far_ns, far_ns, -30'000'000}};
-  nlohmann::json clock = jumps;
-  clock["type"] = "clock";
-  host.process[Role::receivers]->say(clock);
-  ASSERT_TRUE(wait_until([this] { return control->figures().clocks.latency.apart; }));
-  control->make_fault({FaultKind::kill, Role::receivers});
-  control->stop_all();
-  ASSERT_TRUE(wait_finished());
-  for (const char* named : {"receivers' host, or N2NQ's, jumped by about 20 ms", "receivers' host, or N2NQ's, jumped by about -30 ms"})
-    EXPECT_NE(reasons().find(named), std::string::npos) << reasons();
-}
-
-TEST_F(RunHostsTest, how_far_the_clock_of_a_lost_or_killed_group_may_have_gone_is_in_the_result) {
-  for (const bool lost : {true, false}) {
-    host = PretendHost();
-    make_endless();
-    control->start_all();
-    ASSERT_TRUE(wait_running());
-    measure::ClockReport said;
-    said.bound = said.worst = {10'000, 1'000};
-    said.later = measure::ClockBound{10'000, 1'000'000'000'000};  // some 16 ns each ns
-    nlohmann::json clock = said;
-    clock["type"] = "clock";
-    host.process[Role::senders]->say(clock);
-    ASSERT_TRUE(wait_until([this] { return control->figures().clocks.latency.apart; }));
-    const double before_us = control->figures().clocks.latency.total_us();
-    EXPECT_GT(before_us, 11) << "and what has become of it since that was said";
-    lost ? host.process[Role::senders]->lose_link("lab-2 is silent") : control->make_fault({FaultKind::kill, Role::senders});
-    ASSERT_TRUE(wait_until([&] { return control->figures().clocks.latency.total_us() > before_us; }));
-    control->stop_all();
-    ASSERT_TRUE(wait_finished());
-    EXPECT_EQ(control->process(Role::senders).lost, lost);
-    const nlohmann::json told = summary()["environment"]["offsets"];
-    EXPECT_EQ(told["senders_to_broker"]["asymmetry_us"], 10);
-    EXPECT_GT(told["senders_to_broker"]["estimation_us"], 100) << "it grew while nothing was heard, by this bench's clock";
-    EXPECT_EQ(told["senders_to_receivers"]["bound_us"], told["senders_to_broker"]["bound_us"]);
-    EXPECT_EQ(summary()["latency_us"]["bound_us"], told["senders_to_broker"]["bound_us"]);
-  }
 }
 
 TEST_F(RunHostsTest, a_restart_that_the_end_of_the_run_overtakes_is_no_start_that_failed) {
@@ -532,96 +426,6 @@ TEST_F(RunHostsTest, a_lost_link_is_named_as_such) {
   const nlohmann::json processes = summary()["processes"];
   EXPECT_LE(processes["receivers"]["last_heard_at_s"].get<double>(), processes["receivers"]["gone_at_s"].get<double>());
   EXPECT_FALSE(processes["senders"].contains("last_heard_at_s")) << "it was seen to end";
-}
-
-/// A run that is over but for what lies on the receivers' host, whose link was cut.
-struct CutLinkTest : RunHostsTest {
-  std::vector<QString> waits;  // as fetching_waits told it of the receivers
-
-  /// Where that does not come about there is no test to be made: what fails here ends it.
-  void SetUp() override {
-    RunHostsTest::SetUp();
-    host.staging_file = "/dev/shm/left";
-    make_endless();
-    QObject::connect(control.get(), &RunControl::fetching_waits, [this](Role role, const QString& why) {
-      if (role == Role::receivers) waits.push_back(why);
-    });
-    control->start_all();
-    ASSERT_TRUE(wait_running()) << "no traffic: " << messages.join('\n').toStdString();
-    ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running)) << "no receivers: " << messages.join('\n').toStdString();
-    host.away = {"lab-3"};
-    host.process[Role::receivers]->lose_link("lab-3 has not answered for 10 s");
-    ASSERT_TRUE(wait_until([this] { return !waits.empty(); })) << "nothing is waited for: " << messages.join('\n').toStdString();
-  }
-  bool told_that_not_read_back() const { return reasons().find("could not be read back") != std::string::npos; }
-};
-
-TEST_F(CutLinkTest, what_a_lost_group_noted_is_read_back_when_its_host_is_there_again) {
-  EXPECT_EQ(waits, std::vector<QString>{"Fetching logs waits: lab-3 is away. When there is a way again, what the receivers had noted is read back first"});
-  EXPECT_EQ(messages.filter("could not be read back"), QStringList()) << "that is not known yet";
-  EXPECT_EQ(control->state(), RunState::ending);
-  host.away.clear();
-  host.bringing[Role::receivers]->end_waiting(true);
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_EQ(waits.back(), "");
-  EXPECT_NE(reasons().find("Receivers lost: lab-3 has not answered for 10 s"), std::string::npos) << reasons();
-  EXPECT_EQ(reasons().find("gave no final account"), std::string::npos) << reasons();
-  EXPECT_FALSE(told_that_not_read_back()) << reasons();
-  EXPECT_EQ(summary()["ledger"]["total"]["unexplained"], 0);
-  EXPECT_GT(summary()["latency_us"]["count"], 0);
-}
-
-TEST_F(CutLinkTest, a_host_that_goes_away_once_more_is_waited_for_again) {
-  host.away.clear();
-  host.bringing[Role::receivers]->end_waiting(true);
-  host.away = {"lab-3"};  // before anything is there to read back with
-  ASSERT_TRUE(wait_until([this] { return waits.size() == 3; }));
-  EXPECT_EQ(waits, (std::vector<QString>{waits[0], QString(), waits[0]}));
-  EXPECT_EQ(control->state(), RunState::ending);
-  host.away.clear();
-  host.bringing[Role::receivers]->end_waiting(true);
-  ASSERT_TRUE(wait_finished());
-  EXPECT_FALSE(told_that_not_read_back()) << reasons();
-  EXPECT_EQ(summary()["ledger"]["total"]["unexplained"], 0);
-}
-
-TEST_F(CutLinkTest, a_host_that_stays_away_leaves_what_was_noted_there_unknown) {
-  host.bringing[Role::receivers]->end_waiting(false);
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("what the dead process had noted could not be read back: lab-3 does not answer"), std::string::npos) << reasons();
-  EXPECT_NE(reasons().find("Receivers gave no final account"), std::string::npos) << reasons();
-  EXPECT_NE(reasons().find("log incomplete: lab-3 is away"), std::string::npos) << reasons();
-}
-
-TEST_F(CutLinkTest, who_does_not_want_to_wait_leaves_what_was_noted_there) {
-  control->stop_all();
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("could not be read back: lab-3 does not answer"), std::string::npos) << reasons();
-  EXPECT_NE(reasons().find("the files of Receivers were not all brought back: stopped"), std::string::npos) << reasons();
-}
-
-TEST_F(CutLinkTest, reading_back_that_has_begun_can_be_left_too) {
-  host.away.clear();
-  host.behaviour[Role::receivers].answers = false;
-  host.bringing[Role::receivers]->end_waiting(true);
-  ASSERT_TRUE(wait_until([this] { return host.alive == 1; })) << "it reads back, and does not come to an end";
-  control->stop_all();
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("could not be read back: stopped"), std::string::npos) << reasons();
-}
-
-TEST_F(CutLinkTest, reading_back_that_fails_on_a_host_that_is_there_is_not_tried_over_and_over) {
-  host.away.clear();
-  host.salvage_fails = true;
-  host.bringing[Role::receivers]->end_waiting(true);
-  ASSERT_TRUE(wait_finished());
-  expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("could not be read back: Receivers died: exit code 2: no such staging file"), std::string::npos) << reasons();
-  EXPECT_EQ(reasons().find("log incomplete"), std::string::npos) << reasons();
 }
 
 }  // namespace

@@ -133,6 +133,22 @@ TEST_F(HostBookTest, settings_whose_hosts_cannot_be_had_are_told_what_to_do) {
   EXPECT_EQ(launchers.problem(settings), "") << "a run on this machine needs no hosts file";
 }
 
+TEST_F(HostBookTest, what_was_launched_already_is_not_asked_about) {
+  HostLaunchers launchers(book, [](const Host&) { return std::unique_ptr<Launcher>(); });
+  Settings settings;
+  settings.broker.host = "lab-1";
+  EXPECT_EQ(launchers.problem(settings, {"broker.host"}), "");
+  settings.senders.host = "lab-2";
+  EXPECT_EQ(launchers.problem(settings, {"broker.host"}), "senders.host is lab-2, which is no host of " + path + ": it knows none yet");
+  EXPECT_EQ(launchers.problem(settings, {"broker.host", "senders.host"}), "");
+  settings.broker.host = "local";
+  EXPECT_EQ(launchers.problem(settings, {"broker.host", "senders.host"}), "") << "it listens already";
+  EXPECT_TRUE(launchers.problem(settings, {"senders.host"}).contains("as local_data_address in ")) << "it does not yet";
+  write("nonsense");
+  launchers.look_again();
+  EXPECT_EQ(launchers.problem(settings, {"broker.host", "senders.host"}), "");
+}
+
 TEST_F(HostBookTest, each_host_gets_its_launcher) {
   book.put(named("lab-1"));
   book.set_local_data_address("10.0.0.2");

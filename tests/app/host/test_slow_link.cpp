@@ -6,6 +6,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QTemporaryDir>
+#include <algorithm>
 
 #include "app/host/check_advice.h"
 #include "app/host/host_check.h"
@@ -95,6 +96,35 @@ TEST_F(SlowLinkTest, logs_come_back_in_steps_that_show_how_a_slow_link_gets_on) 
   EXPECT_EQ(done_bytes[0], 128 << 10);
   EXPECT_EQ(done_bytes[1] - done_bytes[0], 64 << 10) << "the one before took four seconds";
   EXPECT_EQ(done_bytes[2] - done_bytes[1], 32 << 10) << "and that one two";
+}
+
+/// The end of the file, sent in no time, says nothing of how much goes in a second.
+TEST_F(SlowLinkTest, a_program_is_read_back_in_steps_as_small_as_it_was_sent) {
+  constexpr qint64 first_bytes = 128 << 10, end_bytes = 1 << 10;
+  QTemporaryDir folder;
+  QFile program(folder.filePath("n2nq-small"));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly) && program.resize(first_bytes + end_bytes));
+  program.close();
+  HostPool pool(person, folder.path());
+  const auto host = pool.host(lab->host(1));
+  SshFiles* files = nullptr;
+  host->with_files(host.get(), [&](const SshProblem&, SshFiles* given) { files = given; });
+  ASSERT_TRUE(wait_until([&] { return files != nullptr; }));
+  shape("1ms", "256kbit");
+  std::vector<qint64> done_bytes;
+  const auto progress = [&](qint64 done, qint64) { done_bytes.push_back(done); };
+  const auto put =
+      std::make_shared<PutProgram>(program.fileName(), host->folder(), PutProgram::If::not_there, PutProgram::Room::as_it_is, progress);
+  files->run(put, host.get(), [&](const SshProblem& problem) {
+    EXPECT_TRUE(problem.none()) << problem.text().toStdString();
+    over = true;
+  });
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  shape("1ms", "0");
+  const std::vector<qint64> sent_bytes = {0, first_bytes, first_bytes + end_bytes};
+  ASSERT_GE(done_bytes.size(), sent_bytes.size());
+  EXPECT_TRUE(std::equal(sent_bytes.begin(), sent_bytes.end(), done_bytes.begin()));
+  EXPECT_GE(done_bytes.size() - sent_bytes.size(), 4u) << "64 KiB, as 128 took four seconds; then as much at most; the rest; nothing more";
 }
 
 TEST_F(SlowLinkTest, a_program_that_nobody_waits_for_any_more_is_sent_no_further) {

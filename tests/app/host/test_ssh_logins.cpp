@@ -3,7 +3,9 @@
 #include "app/host/ssh_session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <QDir>
@@ -144,10 +146,15 @@ TEST_F(SshSessionTest, a_host_that_does_not_wait_while_the_agent_answers_others_
 }
 
 TEST_F(SshSessionTest, a_host_that_does_not_wait_while_the_agent_asks_the_person_is_tried_again) {
+  // The person thinks for as long as this end of the pipe is open, and then says yes, also to who asks once more.
+  const QString pipe = folder.filePath("thinks");
+  ASSERT_EQ(::mkfifo(qPrintable(pipe), 0600), 0);
+  OwnedFd thinks(::open(qPrintable(pipe), O_RDWR | O_CLOEXEC));
+  ASSERT_GE(thinks.get(), 0);
   const Agent agent(folder, {lab->key_file()}, 1);
-  QFile asker(folder.filePath("asker")), thinks(folder.filePath("thinks"));
-  ASSERT_TRUE(asker.open(QIODevice::WriteOnly) && thinks.open(QIODevice::WriteOnly));
-  asker.write("#!/bin/sh\nwhile [ -e " + shell_quoted(thinks.fileName()).toLocal8Bit() + " ]; do sleep 0.1; done\n");
+  QFile asker(folder.filePath("asker"));
+  ASSERT_TRUE(asker.open(QIODevice::WriteOnly));
+  asker.write(QString("#!/bin/sh\n[ -p %1 ] && cat %1\ntrue\n").arg(shell_quoted(pipe)).toLocal8Bit());
   asker.close();
   config.identities_only = false;
   config.identity_files.clear();
@@ -158,7 +165,8 @@ TEST_F(SshSessionTest, a_host_that_does_not_wait_while_the_agent_asks_the_person
   ASSERT_TRUE(wait_until([this] { return person.agent_asked.size() == 1 || over; }));
   ASSERT_TRUE(wait_until([] { return !serves(1); })) << "it hangs up";
   ASSERT_FALSE(over) << told();
-  ASSERT_TRUE(thinks.remove());
+  ASSERT_TRUE(QFile::remove(pipe));
+  thinks.reset();
   ASSERT_TRUE(wait_until([this] { return ready || over; }));
   EXPECT_TRUE(ready) << told();
 }

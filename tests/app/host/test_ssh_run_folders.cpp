@@ -6,6 +6,7 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QRegularExpression>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <functional>
 
@@ -29,7 +30,7 @@ constexpr const char* configure_senders =
     R"("load":{"messages":1,"duration_ms":null,"size_bytes":[50,50],"interval_ns":{"num":1000000,"den":1},"start":"spread"},"seed":1,)"
     R"("log":{"mode":"all","sample_every":1,"folder":"%1","header":{"a":"b"}},"staging_folder":"/dev/shm"})"
     "\n";
-constexpr const char* last_staging_file = "n2nq-senders-9999999999-9.staging";  // in order of names, and no process has that number
+constexpr const char* last_staging_file = "n2nq-senders-9999999999-9.staging";  // no process has that number
 
 struct RunFoldersTest : testing::WithEventLoop {
   static inline std::unique_ptr<PretendLab> lab;
@@ -72,16 +73,21 @@ struct RunFoldersTest : testing::WithEventLoop {
     EXPECT_TRUE(wait_until([&] { return output.contains("\"hello\"") && output.endsWith('\n'); }));
     return output;
   }
-  /// Another bench connects, and sweeps: all before the last in order of names has been looked at when that is gone.
-  void let_another_bench_sweep() {
+  /// The bench connects anew, and sweeps. What lies in memory, and all folders before the last in order of names, have been looked at when
+  /// that is gone.
+  void let_sweep(HostPool& pool) {
     make("zzz-0123456789ab", "2 days ago");
     sh(QString("touch -d '2 days ago' /dev/shm/%1").arg(last_staging_file));
-    HostPool other(person, programs_folder);
+    pool.connect_anew();
     bool connected = false;
-    other.host(lab->host(1))->with_files(&context, [&](const SshProblem& problem, SshFiles*) { connected = problem.none(); });
+    pool.host(lab->host(1))->with_files(&context, [&](const SshProblem& problem, SshFiles*) { connected = problem.none(); });
     ASSERT_TRUE(wait_until([&] { return connected; }));
     ASSERT_TRUE(wait_until([&] { return !runs().contains("zzz-0123456789ab"); }));
     ASSERT_TRUE(wait_until([&] { return !left_in_memory().contains(last_staging_file); }));
+  }
+  void let_another_bench_sweep() {
+    HostPool other(person, programs_folder);
+    let_sweep(other);
   }
 };
 
@@ -154,6 +160,46 @@ TEST_F(RunFoldersTest, what_a_killed_group_has_left_in_memory_goes_when_its_benc
   EXPECT_EQ(left_in_memory(), QStringList("n2nq-else.staging"));
 }
 
+/// Its processes are gone by then, and the connections that it had are made anew.
+TEST_F(RunFoldersTest, a_bench_that_slept_for_days_finds_what_is_its_own) {
+  HostPool pool(person, programs_folder);
+  const auto launcher = pool.launcher(lab->host(1));
+  QString name;
+  const QByteArray hello = let_run(*launcher, "n2nq-senders", [&] {
+    const QString there = launcher->folder_there(folder.path());
+    name = there.section('/', -1);
+    return QString(configure_senders).arg(there).toUtf8();
+  });
+  const QString staging = QRegularExpression("/dev/shm/([^\"]+)").match(QString::fromUtf8(hello)).captured(1);
+  bool gone = false;
+  std::optional<QString> brought;
+  QObject::connect(launcher.get(), &Launcher::gone, [&] { gone = true; });
+  QObject::connect(launcher.get(), &Launcher::brought_back, [&](const QString& error) { brought = error; });
+  launcher->kill();
+  ASSERT_TRUE(wait_until([&] { return gone; }));
+  ASSERT_EQ(left_in_memory(), QStringList(staging)) << hello.toStdString();
+  sh("cd runs/" + name + " && echo x >S001.log && touch -d '2 days ago' /dev/shm/" + staging + " S001.log .process-* .");
+  let_sweep(pool);
+  EXPECT_EQ(runs(), QStringList(name));
+  EXPECT_EQ(left_in_memory(), QStringList(staging));
+
+  launcher->bring_back(folder.path());
+  ASSERT_TRUE(wait_until([&] { return brought.has_value(); }));
+  EXPECT_EQ(*brought, "");
+  EXPECT_TRUE(QFile::exists(folder.filePath("S001.log")));
+  EXPECT_TRUE(runs().isEmpty());
+  let_sweep(pool);
+  EXPECT_TRUE(left_in_memory().isEmpty()) << "nobody needs it any more";
+}
+
+TEST_F(RunFoldersTest, what_lies_in_memory_goes_also_where_no_run_has_a_folder) {
+  sh(QString("touch -d '2 days ago' /dev/shm/%1").arg(last_staging_file));
+  HostPool pool(person, programs_folder);
+  const auto host = pool.host(lab->host(1));
+  host->with_files(&context, [](const SshProblem&, SshFiles*) {});
+  EXPECT_TRUE(wait_until([&] { return left_in_memory().isEmpty(); }));
+}
+
 TEST_F(RunFoldersTest, what_is_left_is_named_stays_and_is_not_fetched_any_more) {
   HostPool pool(person, programs_folder);
   const auto bring_of = [&](const QTemporaryDir& local, const char* bytes, std::unique_ptr<Launcher>& launcher) {
@@ -194,7 +240,8 @@ TEST_F(RunFoldersTest, what_could_not_be_brought_is_named) {
   HostPool pool(person, programs_folder);
   const auto launcher = pool.launcher(lab->host(1));
   const QString there = launcher->folder_there(folder.path());
-  sh("mkdir -p " + there.section('/', -2) + " && echo x >" + there.section('/', -2) + "/R001.log");
+  pool.host(lab->host(1))->needed().add(there, 1);  // else nothing is that old
+  make(there.section('/', -1), "2 days ago");
   ASSERT_TRUE(QDir(folder.path()).mkpath("R001.log")) << "no file can be here";
   std::optional<QString> told;
   QObject::connect(launcher.get(), &Launcher::brought_back, [&](const QString& error) { told = error; });
@@ -202,7 +249,33 @@ TEST_F(RunFoldersTest, what_could_not_be_brought_is_named) {
   ASSERT_TRUE(wait_until([&] { return told.has_value(); }));
   EXPECT_TRUE(told->contains("R001.log cannot be written: ")) << told->toStdString();
   EXPECT_TRUE(told->endsWith("; the rest is on h1 in " + there + ", for a day")) << told->toStdString();
+  EXPECT_TRUE(wait_until([&] { return sh("find runs/* -maxdepth 0 -mmin -5").contains(there.section('/', -1)); })) << "from now on";
   sh("rm -r runs/*");
+}
+
+TEST_F(RunFoldersTest, who_goes_on_in_a_folder_in_which_nothing_can_be_made_leaves_what_is_there_and_names_it) {
+  HostPool pool(person, programs_folder);
+  const auto launcher = pool.launcher(lab->host(1));
+  const QString there = launcher->folder_there(folder.path());
+  make(there.section('/', -1), "1 hour ago");
+  sh("chmod 555 runs/" + there.section('/', -1));
+  const auto as_before = qScopeGuard([] { sh("chmod 755 runs/* && rm -r runs/*"); });
+  launcher->set_needs_no_room();
+  let_run(*launcher, "n2nq-broker", [&] {
+    launcher->folder_there(folder.path());
+    return QByteArray(configure_broker);
+  });
+  bool gone = false;
+  std::optional<QString> told;
+  QObject::connect(launcher.get(), &Launcher::gone, [&] { gone = true; });
+  QObject::connect(launcher.get(), &Launcher::brought_back, [&](const QString& error) { told = error; });
+  launcher->kill();
+  ASSERT_TRUE(wait_until([&] { return gone; }));
+  EXPECT_EQ(sh("ls -A runs/*"), "R001.log\n") << "else nothing failed";
+  ASSERT_TRUE(QDir(folder.path()).mkpath("R001.log")) << "no file can be here";
+  launcher->bring_back(folder.path());
+  ASSERT_TRUE(wait_until([&] { return told.has_value(); }));
+  EXPECT_TRUE(told->endsWith("; the rest is on h1 in " + there + ", for a day")) << told->toStdString();
 }
 
 /// The last attempt to reach it is begun within the time in which it is waited for, and may have its answer behind that.
@@ -284,6 +357,41 @@ TEST_F(RunFoldersTest, what_a_person_wants_kept_is_brought_and_stays_however_old
     EXPECT_EQ(sh("ls -A runs/" + name).split('\n', Qt::SkipEmptyParts), QStringList({".kept", "R001.log"}));
   }
   sh("cd runs/" + name + " && touch -d '2 days ago' .kept R001.log .");
+  let_another_bench_sweep();
+  EXPECT_EQ(runs(), QStringList(name));
+}
+
+TEST_F(RunFoldersTest, what_a_person_wants_kept_stays_though_its_bench_was_killed_and_an_empty_folder_does_not) {
+  Host host = lab->host(1);
+  host.keep_files = true;
+  auto pool = std::make_unique<HostPool>(person, programs_folder);
+  auto launcher = pool->launcher(host);
+  QString name;
+  const auto run_and_kill = [&] {
+    let_run(*launcher, "n2nq-broker", [&] {
+      name = launcher->folder_there(folder.path()).section('/', -1);
+      return QByteArray(configure_broker);
+    });
+    bool gone = false;
+    const QObject here;
+    QObject::connect(launcher.get(), &Launcher::gone, &here, [&] { gone = true; });
+    launcher->kill();
+    ASSERT_TRUE(wait_until([&] { return gone; }));
+  };
+  run_and_kill();
+  ASSERT_EQ(runs(), QStringList(name));
+  std::optional<QString> brought;
+  QObject::connect(launcher.get(), &Launcher::brought_back, [&](const QString& error) { brought = error; });
+  launcher->bring_back(folder.path());
+  ASSERT_TRUE(wait_until([&] { return brought.has_value(); }));
+  EXPECT_EQ(*brought, "");
+  EXPECT_TRUE(runs().isEmpty()) << "there was no log";
+
+  launcher = pool->launcher(host);
+  run_and_kill();
+  sh("cd runs/" + name + " && echo x >broker.log && touch -d '2 days ago' .[a-z]* * .");
+  launcher.reset();
+  pool.reset();
   let_another_bench_sweep();
   EXPECT_EQ(runs(), QStringList(name));
 }

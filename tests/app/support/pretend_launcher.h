@@ -134,9 +134,9 @@ class PretendFactory : public LauncherFactory {
   void look_again() override {
     if (host_.looked_at_again) host_.looked_at_again();
   }
-  QString problem(const Settings&) const override { return host_.problem; }
-
  private:
+  QString find_problem(const Settings&, const std::set<std::string>&) const override { return host_.problem; }
+
   PretendHost& host_;
 };
 
