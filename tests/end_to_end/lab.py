@@ -180,6 +180,15 @@ class LabCase(BenchCase):
         else:
             self.assertTrue(is_sound(summary), summary["reasons"])
 
+    def check_logs(self, run, amount):
+        """All of so many services each came here, whole, and say what the summary says."""
+        self.assertEqual((list(run.senders), list(run.receivers)), (list(range(1, amount + 1)),) * 2)
+        copies = sum(len(log.rows) for log in run.senders.values()) * (amount if run.broadcaster else 1)
+        self.assertEqual(sum(len(log.rows) for log in run.receivers.values()), copies)
+        verified = subprocess.run([sys.executable, "-B", pathlib.Path(__file__).with_name("verify_run.py"), run.folder],
+                                  capture_output=True, text=True)
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+
     def failed_start_s(self, out, held_up_s):
         """How long it took on a machine that runs, from the first file of the run to its last: how long the program takes to begin and to
         end is not meant. held_up_s: what hold_ups() gave before the start."""

@@ -8,7 +8,6 @@ import os
 
 from in_turn import FULL, RATE_BPS, InTurn
 from lab import main, processors_kept_awake
-from run_folder import RunFolder
 
 PLACEMENTS = {  # preset: hosts of senders and receivers
     "placement-internal": ("n2nq-vm", "n2nq-vm"),
@@ -46,19 +45,6 @@ class Placements(InTurn):
             return errors_us
 
         self.judge(f"{preset}, {mode}", WITHIN_US, make_pairs)
-
-    def check_mixed(self, **places):
-        """Clean, with some of it on this machine."""
-        options = [word for role, host in places.items() for word in ("--set", f"{role}.host={host}")]
-        run = RunFolder(self.run_bench("quick", *options, "--set", "senders.messages=10"))
-        self.assert_clean(run.summary, LINK_NS)
-        self.assertEqual((len(run.senders), len(run.receivers)), (10, 10))
-
-    def test_n2nq_here_and_groups_there(self):
-        self.check_mixed(senders="senders-vm", receivers="receivers-vm")
-
-    def test_n2nq_there_and_groups_here(self):
-        self.check_mixed(broker="n2nq-vm")
 
 
 def test_of(preset, mode):
