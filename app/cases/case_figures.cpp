@@ -20,7 +20,6 @@ namespace {
 constexpr std::size_t repeats_for_interval = 3;
 constexpr double percentile_end = 10'000;  // 99.99 %
 constexpr double middle_percentile = 2;    // 50 %
-constexpr const char* no_such_figure = "no run gave such a figure";
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -247,7 +246,8 @@ class CaseDrawing {
       out_.remarks += "These hosts are one machine and share its cores: what the location does is not to be seen here.";
     }
     if (asked_.y == "latency_us.mean_lowest_95") add_left_out();
-    add_clocks();
+    tell_unknown_clocks(out_);
+    tell_values_below_clock_bounds(out_);
     if (plan_.choice().scale == Scale::quick) out_.remarks += "Scale quick: short runs, to see the shape.";
     add_machines();
   }
@@ -286,17 +286,6 @@ class CaseDrawing {
     if (least > most) return;
     out_.remarks += QString("Left out of these means are the highest 5 % of each run, %1 deliveries.")
                         .arg(least == most ? short_number(least) : QString("%1 to %2").arg(short_number(least), short_number(most)));
-  }
-
-  void add_clocks() {
-    const std::string of = asked_.kind == CaseFigure::Kind::lines ? asked_.y : "latency_us.mean_lowest_95";
-    const auto is_unknown = [&of](const CaseRunResult* run) { return run->is_clock_bound_unknown(of); };
-    if (std::any_of(points_.begin(), points_.end(), [&](const MeasuredPoint& point) {
-          return std::any_of(point.repeats.begin(), point.repeats.end(), is_unknown);
-        })) {
-      tell_unknown_clocks(out_);
-    }
-    tell_values_below_clock_bounds(out_);
   }
 
   const CasePlan& plan_;

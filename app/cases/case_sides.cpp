@@ -7,8 +7,8 @@
 #include <set>
 
 #include "app/cases/case_folder.h"
+#include "app/settings/all_digits.h"
 #include "app/settings/qt_text.h"
-#include "app/settings/text_value.h"
 
 namespace n2nq::app {
 
@@ -51,7 +51,7 @@ std::vector<std::pair<QString, QString>> place_of(const CasePlan& plan, const Ca
     const CaseAxis& axis = plan.file().axes[i];
     const CaseValue& value = point.values[i];
     const QString title = axis.unit.empty() ? qt_text(axis.title) : QString("%1 (%2)").arg(qt_text(axis.title), qt_text(axis.unit));
-    out.emplace_back(title, value.number ? qt_text(decimal_text(*value.number)) : qt_text(value.name));
+    out.emplace_back(title, value.number ? all_digits(*value.number) : qt_text(value.name));
   }
   return out;
 }

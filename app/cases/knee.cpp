@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/settings/text_value.h"
+#include "app/settings/all_digits.h"
 
 namespace n2nq::app {
 
@@ -14,11 +14,6 @@ constexpr std::size_t values_min = 6;
 constexpr double one_percent_z = 2.326;  // of the normal distribution, one-sided
 constexpr double growth_min = 1.5;
 constexpr double latency_slack_us = 1000, in_flight_slack = 20;
-
-/// A knee of 1234567 per second is none of 1.23457e+06.
-QString all_digits(double value) {
-  return QString::fromStdString(decimal_text(value));
-}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

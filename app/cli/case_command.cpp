@@ -22,8 +22,8 @@
 #include "app/host/local_launcher.h"
 #include "app/host/shell_quoted.h"
 #include "app/results/stored_run.h"
+#include "app/settings/all_digits.h"
 #include "app/settings/qt_text.h"
-#include "app/settings/text_value.h"
 
 namespace n2nq::app {
 
@@ -198,7 +198,7 @@ QString CaseCommand::words_to_go_on(const CaseFolder& folder) const {
   if (all) {
     if (arguments_.scale) words += " --scale " + qt_text(scale_word(*arguments_.scale));
     if (arguments_.repeats) words += QString(" --repeats %1").arg(*arguments_.repeats);
-    if (arguments_.warm_up_s) words += " --warm-up " + qt_text(decimal_text(*arguments_.warm_up_s));
+    if (arguments_.warm_up_s) words += " --warm-up " + all_digits(*arguments_.warm_up_s);
     if (const auto& on = arguments_.on) words += " --on " + shell_word(qt_text(on->broker + ',' + on->senders + ',' + on->receivers));
   }
   if (!all) words += " --out " + shell_word(folder.path());

@@ -8,17 +8,13 @@
 #include "app/cli/result_table.h"
 #include "app/cli/terminal.h"
 #include "app/figure/figure_doubts.h"
-#include "app/settings/text_value.h"
+#include "app/settings/all_digits.h"
 
 namespace n2nq::app {
 
 namespace {
 
 constexpr int name_width_min = 14, column_width_min = 12;
-
-QString number_text(double value) {
-  return QString::fromStdString(decimal_text(value));
-}
 
 QString with_unit(const FigureAxis& axis) {
   return axis.unit.isEmpty() ? axis.title : QString("%1 (%2)").arg(axis.title, axis.unit);
@@ -32,14 +28,9 @@ bool is_shown(const Figure& figure, double x) {
                      [x](double percent) { return std::abs(x * (1 - percent / 100) - 1) < 0.005; });
 }
 
-/// A percentile's place on its axis is 1 / (1 - q).
-double percent_of(double x) {
-  return 100 - 100 / x;
-}
-
 QString x_text(const Figure& figure, double x) {
-  if (figure.x.percentiles) return QString::number(percent_of(x), 'g', 5) + " %";
-  if (figure.x.names.isEmpty()) return number_text(x);
+  if (figure.x.percentiles) return QString::number(figure.x.told(x), 'g', 5) + " %";
+  if (figure.x.names.isEmpty()) return all_digits(x);
   return figure.x.names.value(static_cast<qsizetype>(x));
 }
 
@@ -120,7 +111,7 @@ nlohmann::ordered_json figure_json(const Figure& figure) {
       if (!is_shown(figure, point.x)) continue;
       OrderedJson folders = OrderedJson::array();
       for (const QString& folder : point.folders) folders.push_back(folder.toStdString());
-      OrderedJson x = figure.x.percentiles ? OrderedJson(percent_of(point.x)) : OrderedJson(point.x);
+      OrderedJson x = figure.x.told(point.x);
       if (!figure.x.names.isEmpty()) x = x_text(figure, point.x).toStdString();
       points.push_back({{"x", std::move(x)},
                         {"y", number(point.y)},

@@ -86,20 +86,21 @@ void RunControl::Private::watch_connecting(Role role) {
   timer->start(options.unattended ? static_cast<int>(run.settings.limits.connect_deadline_s * 1000) : options.deadlines.connect_advice);
 }
 
-/// By what is done on purpose, now or since then: who waits for a process that is paused or dead has its time anew behind that. So it has
-/// where this bench stood still, which hears nobody meanwhile.
+/// By a process that is paused or dead on purpose, or by a fault that was made since then, or mended: who waits has its time anew behind
+/// that. So it has where this bench stood still, which hears nobody meanwhile. What receivers are to ask for holds nobody up.
 bool RunControl::Private::may_be_held_up(std::size_t events_before) const {
-  const auto is_harmed = [](const Member& member) { return member.status.paused || member.killed_on_purpose; };
+  const auto is_dead = [](const Member& member) { return member.killed_on_purpose; };
   const auto holds_up = [](const RunEvent& event) { return event.kind != RunEvent::Kind::setting; };
-  return std::any_of(members.begin(), members.end(), is_harmed) ||
+  return any_paused() || std::any_of(members.begin(), members.end(), is_dead) ||
          std::any_of(run.events.begin() + static_cast<std::ptrdiff_t>(events_before), run.events.end(), holds_up);
 }
 
+/// Who was connected, and looks for N2NQ again while messages flow, has limits.reconnect_deadline_s for it, and is not late.
 void RunControl::Private::give_up_connecting() {
   QStringList late;
   for (const Role each : {Role::senders, Role::receivers}) {
     const Member& member = of(each);
-    if (!member.alive() || !member.connect_sent || member.connected) continue;
+    if (!member.alive() || !member.connecting) continue;
     const QString& what = member.status.waiting_for;
     late += role_name(each) + on_host(each) + (what.isEmpty() ? QString() : ", waiting for " + what);
   }

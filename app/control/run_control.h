@@ -57,8 +57,8 @@ class RunControl : public QObject {
     QString runs_folder;   // the parent of run folders (the user's data directory by default)
     QString exact_folder;  // --out: use exactly this folder instead (must not exist or be empty)
     // Headless: nobody mends anything by hand, and a group whose process runs is waited for no longer than limits.connect_deadline_s, at
-    // the start and while messages flow; once more behind each in which something was done to the run on purpose. What comes before, on
-    // its host, has limits of its own.
+    // the start and while messages flow: then once more behind each in which a fault was made or mended, or this bench stood still, and
+    // for as long as a process is paused or dead on purpose. What comes before, on its host, has limits of its own.
     bool unattended = false;
     RunDeadlines deadlines = {};
   };

@@ -14,6 +14,11 @@ QString floor_doubt(const char* whose, double least_us, double most_us) {
       .arg(whose, least == most ? least : least + " to " + most);
 }
 
+template <class Is>
+bool any_point(const Figure& figure, Is is) {
+  return std::ranges::any_of(figure.series, [&](const FigureSeries& series) { return std::ranges::any_of(series.points, is); });
+}
+
 }  // namespace
 
 QStringList doubts_of(const FigurePoint& point) {
@@ -40,9 +45,13 @@ QStringList doubts_of(const Figure& figure) {
   return out;
 }
 
+void tell_unknown_clocks(Figure& figure) {
+  if (any_point(figure, [](const FigurePoint& point) { return point.clock_bound_unknown; }))
+    figure.remarks += "Some runs are between the clocks of two hosts of which it is not known how far they are apart.";
+}
+
 void tell_values_below_clock_bounds(Figure& figure) {
-  const auto is_below = [](const FigurePoint& point) { return point.clock_bound > std::abs(point.y); };
-  if (std::ranges::any_of(figure.series, [&](const FigureSeries& series) { return std::ranges::any_of(series.points, is_below); }))
+  if (any_point(figure, [](const FigurePoint& point) { return point.clock_bound > std::abs(point.y); }))
     figure.remarks += QString::fromUtf8("Where a value is smaller than what the clocks of its hosts are known to (±), it tells nothing finer.");
 }
 

@@ -9,6 +9,9 @@
 
 namespace n2nq::app {
 
+/// What a point without a value says in its `why`, where nothing else is wrong with it.
+inline constexpr const char* no_such_figure = "no run gave such a figure";
+
 /// Of one point, without its name: "fewer than 10 samples above it". Empty: it is not grey.
 QStringList doubts_of(const FigurePoint& point);
 /// Of all that the figure has, one for each kind of doubt. Empty: nothing in it is grey.
@@ -16,6 +19,8 @@ QStringList doubts_of(const Figure& figure);
 /// A sentence below the figure: why something in it is grey. Empty: nothing is.
 QString grey_words(const Figure& figure);
 
+/// Adds the sentence that points need of whose clocks nobody knows how far they are apart, where there are such.
+void tell_unknown_clocks(Figure& figure);
 /// Adds the sentence that bounds of clocks larger than their values need, where there are such.
 void tell_values_below_clock_bounds(Figure& figure);
 

@@ -30,13 +30,13 @@ void add_clock_cells(std::vector<Cell>& row, const CaseRunResult& run, const std
 }
 
 /// Of a latency or a percentile; empty: it tells what it says.
-QString doubt_of(const CaseRunResult& run, const std::string& path) {
+QStringList doubts_of(const CaseRunResult& run, const std::string& path) {
   QStringList doubts;
   if (run.has_few_samples(path)) doubts += "fewer than 10 samples above it";
   // Each run has a floor of its own, in a column: one sentence for all of them.
   if (is_near_floor(run.floor_us_of(path), run.values.at(path)))
     doubts += "below twice its floor, an echo over loopback: it says more about the machine than about the queue";
-  return doubts.join("; ");
+  return doubts;
 }
 
 QString load_words(const CaseRunResult& run) {
@@ -78,12 +78,12 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
     double repeat = 0;
     for (const CaseRunResult* run : point.repeats) {
       std::vector<Cell> row{point.point.label, ++repeat, run->verdict};
-      std::vector<QString> doubts;
+      std::vector<QStringList> doubts;
       for (const std::string& path : paths) {
         const double value = run->values.at(path);
         row.push_back(std::isnan(value) ? Cell() : Cell(value));
         doubts.resize(row.size());
-        if (!std::isnan(value)) doubts.back() = doubt_of(*run, path);
+        if (!std::isnan(value)) doubts.back() = doubts_of(*run, path);
         if (bounded.contains(path)) add_clock_cells(row, *run, path);
       }
       if (floors) row.push_back(std::isnan(run->floor_us) ? Cell() : Cell(run->floor_us));

@@ -51,7 +51,7 @@ Cell cell_at(const Json& summary, const std::string& path) {
 
 /// Of a percentile of few samples, or of a time that is no finer than the clocks, or says more about the machine than about the queue; empty:
 /// it is none of these.
-QString doubt_of(const Cell& cell, bool has_few, double clock_limit_us, double floor_us) {
+QStringList doubts_of(const Cell& cell, bool has_few, double clock_limit_us, double floor_us) {
   const auto* value = std::get_if<double>(&cell);
   if (!value) return {};
   QStringList doubts;
@@ -62,7 +62,7 @@ QString doubt_of(const Cell& cell, bool has_few, double clock_limit_us, double f
     doubts += QString::fromUtf8("less than its ±: the clocks tell nothing finer");
   }
   if (const QString near = near_floor_words(floor_us, *value); !near.isEmpty()) doubts += near;
-  return doubts.join("; ");
+  return doubts;
 }
 
 QString column_name(const std::string& key) {
@@ -87,11 +87,11 @@ Table figures_table(const Json& summary) {
   table.words["stage: to broker"] = "stage: to N2NQ";
   for (const Row& row : figure_rows) {
     std::vector<Cell> cells{QString(row.name), qt_text(unit_of_path(row.path))};
-    std::vector<QString> doubts(2);
+    std::vector<QStringList> doubts(2);
     for (const char* column : used) {
       const std::string path = std::string(row.path) + '.' + column;
       cells.push_back(cell_at(summary, path));
-      doubts.push_back(doubt_of(cells.back(), has_few_samples(summary, path), clock_limit_at(summary, path), floor_us_at(summary, path)));
+      doubts.push_back(doubts_of(cells.back(), has_few_samples(summary, path), clock_limit_at(summary, path), floor_us_at(summary, path)));
     }
     table.rows.push_back(std::move(cells));
     table.doubts.push_back(std::move(doubts));
@@ -142,10 +142,10 @@ Table services_table(const char* id, const char* title, const Json& summary, Rol
   for (const Json& service : services) {
     const auto number = service.value("number", 0u);
     std::vector<Cell> row{qt_text(measure::service_name(letter, number))};
-    std::vector<QString> doubts(1);
+    std::vector<QStringList> doubts(1);
     for (const std::string& path : paths) {
       row.push_back(cell_at(service, path));
-      doubts.push_back(doubt_of(row.back(), has_few_samples(service, path), clock_limit_at(service, path), floor_us_at(summary, path)));
+      doubts.push_back(doubts_of(row.back(), has_few_samples(service, path), clock_limit_at(service, path), floor_us_at(summary, path)));
     }
     table.rows.push_back(std::move(row));
     table.doubts.push_back(std::move(doubts));
@@ -243,12 +243,12 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
       table.words[qt_text(figure.path)] = words_of_path(figure.path);
       if (several) row.push_back(point.label);
       row.push_back(qt_text(figure.unit));
-      std::vector<QString> doubts;
+      std::vector<QStringList> doubts;
       for (std::size_t i = 0; i < figure.values.size(); ++i) {
         if (i > 0) row.push_back(figure.differences[i].words(figure.is_time()));
         row.push_back(number(figure.values[i]));
         doubts.resize(row.size());
-        doubts.back() = doubt_of(row.back(), figure.few_samples[i], figure.clock_bounds[i], figure.floors_us[i]);
+        doubts.back() = doubts_of(row.back(), figure.few_samples[i], figure.clock_bounds[i], figure.floors_us[i]);
         if (bounded[i]) row.push_back(bound_cell(figure.clock_bounds[i]));
         if (i == 0) continue;
         row.push_back(number(figure.differences[i].difference));
@@ -283,7 +283,7 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
   out.id = qt_text(path).replace('.', '-').replace('_', '-');
   out.title = title_of_path(path);
   out.y = {.title = title_of_path(path), .unit = qt_text(comparison.points.front().figures[which].unit), .from_zero = true};
-  bool numbers = true, some_unknown = false;
+  bool numbers = true;
   for (const ComparedPoint& point : comparison.points) {
     bool is_number = point.at.size() == 1;
     if (is_number) point.at.front().second.toDouble(&is_number);
@@ -311,14 +311,13 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
         const Spread interval = bootstrap_interval(figure.samples[side]);
         drawn.low = interval.low, drawn.high = interval.high;
       }
-      some_unknown = some_unknown || drawn.clock_bound_unknown;
-      if (std::isnan(drawn.y) && drawn.why.isEmpty()) drawn.why = "no run gave such a figure";
+      if (std::isnan(drawn.y) && drawn.why.isEmpty()) drawn.why = no_such_figure;
       series.points.push_back(std::move(drawn));
     }
     out.series.push_back(std::move(series));
   }
   tell_values_below_clock_bounds(out);
-  if (some_unknown) tell_unknown_clocks(out);
+  tell_unknown_clocks(out);
   return out;
 }
 

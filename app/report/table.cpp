@@ -8,7 +8,7 @@
 #include "app/figure/figure_doubts.h"
 #include "app/figure/figure_scale.h"
 #include "app/figure/number_text.h"
-#include "app/settings/text_value.h"
+#include "app/settings/all_digits.h"
 
 namespace n2nq::app {
 
@@ -84,17 +84,16 @@ const FigureAxis& bounded_axis(const Figure& figure) {
 QString grey_words(std::span<const Table> tables) {
   QStringList doubts;
   for (const Table& table : tables) {
-    for (const std::vector<QString>& row : table.doubts) {
-      for (const QString& doubt : row) doubts += doubt.split("; ");  // of a cell that has several
+    for (const std::vector<QStringList>& row : table.doubts) {
+      for (const QStringList& of_cell : row) doubts += of_cell;
     }
   }
   doubts.removeDuplicates();
-  doubts.removeAll(QString());
   return doubts.isEmpty() ? QString() : "Grey: " + doubts.join("; ") + '.';
 }
 
 QString cell_text(const Cell& cell) {
-  if (const auto* value = std::get_if<double>(&cell)) return QString::fromStdString(decimal_text(*value));
+  if (const auto* value = std::get_if<double>(&cell)) return all_digits(*value);
   if (const auto* text = std::get_if<QString>(&cell)) return *text;
   return {};
 }
@@ -185,15 +184,15 @@ Table figure_table(const Figure& figure) {
   }
   const bool has_bound = figure.clock_bound > 0;
   if (has_bound) table.columns += with_unit(bounded_axis(figure).title + QString::fromUtf8(", clocks ±"), bounded_axis(figure).unit);
-  const auto doubt_of = [](const FigurePoint* point) { return point && !std::isnan(point->y) ? doubts_of(*point).join("; ") : QString(); };
+  const auto doubts_at = [](const FigurePoint* point) { return point && !std::isnan(point->y) ? doubts_of(*point) : QStringList(); };
   for (const auto& [x, points] : rows) {
     const auto name = static_cast<qsizetype>(x);
     const bool named = name >= 0 && name < figure.x.names.size();
-    std::vector<Cell> row{named ? Cell(figure.x.names[name]) : number(figure.x.percentiles ? 100 - 100 / x : x)};
-    std::vector<QString> doubts;
+    std::vector<Cell> row{named ? Cell(figure.x.names[name]) : number(figure.x.told(x))};
+    std::vector<QStringList> doubts;
     for (std::size_t s = 0; s < figure.series.size(); ++s) {
       doubts.resize(row.size());
-      doubts.push_back(doubt_of(points[s]));
+      doubts.push_back(doubts_at(points[s]));
       add_cells(row, figure, figure.series[s], points[s]);
     }
     if (has_bound) row.push_back(number(figure.clock_bound));

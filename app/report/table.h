@@ -24,8 +24,8 @@ struct Table {
   QString title;
   QStringList columns;  // with units: "p99 (µs)"; files have them as they are
   std::vector<std::vector<Cell>> rows;
-  std::map<QString, QString> words{};        // what people read in place of keys: of columns, and in the first one
-  std::vector<std::vector<QString>> doubts;  // why a cell, which is grey then, tells little; empty: it tells what it says
+  std::map<QString, QString> words{};            // what people read in place of keys: of columns, and in the first one
+  std::vector<std::vector<QStringList>> doubts;  // why a cell, which is grey then, tells little; empty: it tells what it says
   /// Words and numbers in one column, each behind what it is called.
   bool is_of_keys() const { return columns.size() == 2 && columns.first() == QLatin1String("key"); }
   /// A column's key, or a row's, in words; as it is where it is no key.
@@ -33,8 +33,9 @@ struct Table {
     const auto found = words.find(key);
     return found == words.end() ? key : found->second;
   }
+  /// All that makes a cell grey, in words; empty: it is not.
   QString doubt(std::size_t row, std::size_t column) const {
-    return row < doubts.size() && column < doubts[row].size() ? doubts[row][column] : QString();
+    return row < doubts.size() && column < doubts[row].size() ? doubts[row][column].join("; ") : QString();
   }
 };
 

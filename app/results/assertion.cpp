@@ -6,6 +6,7 @@
 
 #include "app/control/summary.h"
 #include "app/results/stored_run.h"
+#include "app/settings/all_digits.h"
 #include "app/settings/text_value.h"
 #include "workers/measure/log_line.h"
 
@@ -91,7 +92,7 @@ std::optional<std::string> check_service_path(const std::string& path) {
 /// No digit of a count is lost, and none told that subtracting left behind.
 QString number(double value) {
   if (std::isinf(value)) return "?";
-  return QString::fromStdString(decimal_text(value == std::floor(value) ? value : std::round(value * 1e6) / 1e6));
+  return all_digits(value == std::floor(value) ? value : std::round(value * 1e6) / 1e6);
 }
 
 QString percent_text(double percent) {

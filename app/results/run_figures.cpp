@@ -316,10 +316,6 @@ DrawnRun drawn_run(StoredRun run, const std::atomic<bool>* cancelled) {
   return out;
 }
 
-void tell_unknown_clocks(Figure& figure) {
-  figure.remarks += "Some runs are between the clocks of two hosts of which it is not known how far they are apart.";
-}
-
 std::vector<Figure> run_figures(const std::vector<DrawnRun>& runs) {
   std::vector<Figure> out = {percentiles(runs), histogram(runs), cdf(runs), stages(runs)};
   add_times(out, runs);

@@ -21,9 +21,6 @@ struct DrawnRun {
 /// Reads logs; any thread, may take seconds.
 DrawnRun drawn_run(StoredRun run, const std::atomic<bool>* cancelled = nullptr);
 
-/// The remark of a figure some of whose runs are between clocks of which nobody knows how far they are apart.
-void tell_unknown_clocks(Figure& figure);
-
 /// Ids: percentiles, cdf, histogram, stages, latency-over-time, rates-over-time, in-flight-over-time, lag-over-time, and of one run alone
 /// receivers, pairs-count, pairs-p50, pairs-p99. Figures without any point are left out.
 std::vector<Figure> run_figures(const std::vector<DrawnRun>& runs);

@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-#include "app/settings/text_value.h"
+#include "app/settings/all_digits.h"
 
 namespace n2nq::app {
 
@@ -63,7 +63,7 @@ double furthest_from_0(const std::vector<double>& samples) {
 
 /// Of a side whose value is 0: a lost copy of one run in five moves no trimmed mean, and is told all the same.
 QString zero_text(double furthest) {
-  return furthest == 0 ? QString("0") : "0 in most, up to " + QString::fromStdString(decimal_text(furthest));
+  return furthest == 0 ? QString("0") : "0 in most, up to " + all_digits(furthest);
 }
 
 QString percent_text(double percent) {

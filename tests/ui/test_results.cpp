@@ -21,8 +21,10 @@
 #include "app/figure/figure_export.h"
 #include "tests/ui/support/bench_window.h"
 #include "ui/card/report_view.h"
+#include "ui/card/results_list.h"
 #include "ui/chart/figure_view.h"
 #include "ui/page/results_page.h"
+#include "ui/theme/theme.h"
 #include "ui/widget/elided_label.h"
 
 using n2nq::ui_test::BenchWindow;
@@ -364,6 +366,20 @@ class TestResults : public QObject {
     bench->window().resize(1280, 720);
     QVERIFY(show_list());
     QCOMPARE(rows(), 2);
+  }
+
+  void undo_waits_for_what_is_being_moved_whichever_is_told_first() {
+    n2nq::ui::Theme theme;
+    n2nq::ui::ResultsList list(theme);
+    const auto* undo = list.findChild<QAbstractButton*>(QStringLiteral("button_result_undo"));
+    QVERIFY(!undo->isEnabled());
+    list.set_doing(QStringLiteral("deleting 0 of 1 …"), true, false);
+    list.set_removed(QStringLiteral("2026-01-01"));
+    QVERIFY(!undo->isEnabled());
+    list.set_doing(QString(), false, false);
+    QVERIFY(undo->isEnabled());
+    list.set_removed(QString());
+    QVERIFY(!undo->isEnabled());
   }
 
   void what_could_not_be_deleted_is_told_with_the_first_reason() {

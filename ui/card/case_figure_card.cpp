@@ -13,8 +13,7 @@
 #include <iterator>
 #include <map>
 
-#include "app/settings/qt_text.h"
-#include "app/settings/text_value.h"
+#include "app/settings/all_digits.h"
 #include "ui/chart/figure_view.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
@@ -45,7 +44,7 @@ bool is_listed(const app::Figure& figure, double x) {
 QString x_text(const app::Figure& figure, double x) {
   if (figure.x.percentiles) return QString::number((1 - 1 / x) * 100, 'g', 5) + QStringLiteral(" %");
   if (!figure.x.names.isEmpty()) return figure.x.names.value(static_cast<qsizetype>(x));
-  return qt_text(app::decimal_text(x));
+  return app::all_digits(x);
 }
 
 QString value_text(const app::FigurePoint& point) {

@@ -81,7 +81,7 @@ RequestsPanel::RequestsPanel(RequestDesk& desk, const Theme& theme, QWidget* par
   whom->addWidget(senders_, 1);
   all->addLayout(whom);
   all->addWidget(whom_problem_ = described(new ElidedLabel("problem", 2), "problem_request_whom", QStringLiteral("Problem"), QString()));
-  whom_problem_->offer_copy(QStringLiteral("Copy"));
+  whom_problem_->offer_copy();
   auto* what = make_row();
   what->addWidget(make_label(QStringLiteral("sizes"), "secondary"));
   what->addWidget(sizes_);
@@ -91,7 +91,7 @@ RequestsPanel::RequestsPanel(RequestDesk& desk, const Theme& theme, QWidget* par
   what->addWidget(make_);
   all->addLayout(what);
   all->addWidget(what_problem_ = described(new ElidedLabel("problem", 2), "problem_request_what", QStringLiteral("Problem"), QString()));
-  what_problem_->offer_copy(QStringLiteral("Copy"));
+  what_problem_->offer_copy();
   all->addWidget(make_list(), 1);
 
   for (UnitEdit* field : {receivers_, senders_, sizes_, prefetch_}) {

@@ -207,9 +207,10 @@ void ResultsList::set_loading(bool loading) {
 }
 
 void ResultsList::set_removed(const QString& name) {
-  undo_->setEnabled(!name.isEmpty() && !moving_);
+  removed_ = name;
   undo_->setToolTip(name.isEmpty() ? QStringLiteral("Brings back what was deleted last (Ctrl+Z); nothing was")
                                    : QStringLiteral("Brings back %1 (Ctrl+Z)").arg(name));
+  refresh();
 }
 
 void ResultsList::set_doing(const QString& words, bool moving, bool exporting) {
@@ -217,7 +218,6 @@ void ResultsList::set_doing(const QString& words, bool moving, bool exporting) {
   if (moving_ == moving && exporting_ == exporting) return;
   moving_ = moving;
   exporting_ = exporting;
-  if (moving_) undo_->setEnabled(false);
   refresh();
 }
 
@@ -302,6 +302,7 @@ void ResultsList::refresh() {
       comparable ? QStringLiteral("Shows the chosen results overlaid, with their differences; runs with the same settings are repeats")
                  : QStringLiteral("Choose two to eight finished results, or more with repeats among them (Ctrl or Shift and a click)"));
   remove_->setEnabled(count > 0 && !moving_);
+  undo_->setEnabled(!removed_.isEmpty() && !moving_);
   const bool one_case = one && entries.front().is_case;
   rerun_->setEnabled(one && !one_case);
   rerun_->setToolTip(one_case ? QStringLiteral("The page Test cases goes on with a case, or runs it again")

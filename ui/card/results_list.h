@@ -64,7 +64,8 @@ class ResultsList : public QWidget {
               *export_ = nullptr, *folder_ = nullptr;
   QLabel *invitation_ = nullptr, *count_ = nullptr, *doing_ = nullptr;
   ElidedLabel* chosen_ = nullptr;
-  QString noted_;  // folder whose note the fields show
+  QString noted_;    // folder whose note the fields show
+  QString removed_;  // what was deleted last; empty: nothing
   bool loading_ = true, refilling_ = false, moving_ = false, exporting_ = false;
   struct Fit {  // what the columns' widths were made for
     int room_px = 0, p50_px = 0, p99_px = 0;

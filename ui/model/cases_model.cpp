@@ -4,17 +4,13 @@
 #include <algorithm>
 #include <set>
 
+#include "app/settings/all_digits.h"
 #include "app/settings/qt_text.h"
-#include "app/settings/text_value.h"
 #include "ui/text/figures.h"
 
 namespace n2nq::ui {
 
 namespace {
-
-QString number_text(double value) {
-  return qt_text(app::decimal_text(value));
-}
 
 /// "3" of "3-delay"; empty where a name has no number.
 QString number_of(const std::string& name) {
@@ -55,7 +51,7 @@ QString sweep_text(const app::CaseFile& file, app::Scale scale) {
     const auto [low, high] = std::minmax_element(values.begin(), values.end(),
                                                  [](const app::CaseValue& a, const app::CaseValue& b) { return *a.number < *b.number; });
     const QString unit = qt_text(axis.unit.empty() ? axis.id : axis.unit);
-    parts += QStringLiteral("%1–%2 %3").arg(number_text(*low->number), number_text(*high->number), unit);
+    parts += QStringLiteral("%1–%2 %3").arg(app::all_digits(*low->number), app::all_digits(*high->number), unit);
   }
   if (sets > 1) parts += QStringLiteral("%1 sets").arg(sets);
   return parts.join(QStringLiteral(" × "));

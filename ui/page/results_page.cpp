@@ -22,9 +22,9 @@
 #include "app/cases/case_folder.h"
 #include "app/report/report_files.h"
 #include "app/results/result_note.h"
+#include "app/settings/all_digits.h"
 #include "app/settings/qt_text.h"
 #include "app/settings/settings_file.h"
-#include "app/settings/text_value.h"
 #include "ui/card/report_view.h"
 #include "ui/card/results_list.h"
 #include "ui/text/figures.h"
@@ -51,7 +51,7 @@ QString case_command(const QString& folder) {
   const app::CaseChoice& choice = opened->choice();
   command += QStringLiteral(" --scale ") + qt_text(app::scale_word(choice.scale));
   if (choice.repeats) command += QStringLiteral(" --repeats %1").arg(*choice.repeats);
-  if (choice.warm_up_s) command += QStringLiteral(" --warm-up ") + qt_text(app::decimal_text(*choice.warm_up_s));
+  if (choice.warm_up_s) command += QStringLiteral(" --warm-up ") + app::all_digits(*choice.warm_up_s);
   if (const auto& hosts = choice.hosts)
     command += QStringLiteral(" --on ") + quoted(qt_text(hosts->broker + ',' + hosts->senders + ',' + hosts->receivers));
   return command;

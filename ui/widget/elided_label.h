@@ -18,7 +18,7 @@ class ElidedLabel : public QLabel {
   const QString& full_text() const { return full_; }
   /// A way to copy what is cut off, which selecting it would not be: an entry `words` by the right mouse button, and Ctrl+C behind a click.
   /// It copies `what`, or without that the whole text.
-  void offer_copy(const QString& words, const QString& what = {});
+  void offer_copy(const QString& words = QStringLiteral("Copy"), const QString& what = {});
   /// Takes more height than its lines where there is some.
   void set_grows();
   QSize sizeHint() const override;

@@ -183,7 +183,7 @@ void WordField::show_value() {
 ProblemLine::ProblemLine(SettingsForm& form, const QStringList& keys, QWidget* parent)
     : ElidedLabel("problem", 1, parent), form_(form), keys_(keys) {
   setObjectName(QStringLiteral("problem_") + field_object_name(keys.first()).mid(6));
-  offer_copy(QStringLiteral("Copy"));
+  offer_copy();
   connect(&form_, &SettingsForm::changed, this, &ProblemLine::refresh);
   refresh();
 }

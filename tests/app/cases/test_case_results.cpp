@@ -14,19 +14,21 @@
 namespace n2nq::app {
 namespace {
 
-CasePlan plan_of(const char* text, Scale scale = Scale::thesis) {
-  const ReadCase read = read_case_text(text, "small.yaml");
+/// Of a small case with these amounts of services; `rest` is what stands behind the axis.
+CasePlan plan_of(const std::string& services, const std::string& rest, Scale scale = Scale::thesis) {
+  const ReadCase read = read_case_text(R"(format: 1
+title: Small
+settings: { senders: { messages: 4, delay_ms: 1 } }
+axes:
+  services: { title: Services, keys: [senders.amount, receivers.amount], values: [)" +
+                                           services + "] }\n" + rest,
+                                       "small.yaml");
   EXPECT_TRUE(read.file) << (read.errors.empty() ? "" : read.errors.front().text());
   QStringList errors;
   return *CasePlan::make(*read.file, {.scale = scale}, errors);
 }
 
-const char* const until_tight = R"(format: 1
-title: Small
-settings: { senders: { messages: 4, delay_ms: 1 } }
-axes:
-  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
-repeats: 3
+const char* const until_tight = R"(repeats: 3
 stop: { interval_percent: 5, repeats_max: 8 }
 figures:
   - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
@@ -42,7 +44,7 @@ CaseRunResult finished(const ScheduledRun& run, double p50_us) {
 }
 
 TEST(case_schedule, repeats_until_the_interval_is_as_tight_as_asked) {
-  const CasePlan plan = plan_of(until_tight);
+  const CasePlan plan = plan_of("1, 2", until_tight);
   const CaseSchedule schedule(plan);
   CaseResults results;
   std::map<int, int> repeats;
@@ -59,7 +61,7 @@ TEST(case_schedule, repeats_until_the_interval_is_as_tight_as_asked) {
 }
 
 TEST(case_schedule, makes_an_interval_anew_only_of_other_repeats) {
-  const CasePlan plan = plan_of(until_tight);
+  const CasePlan plan = plan_of("1, 2", until_tight);
   const CaseSchedule schedule(plan);
   CaseResults results;
   std::optional<ScheduledRun> last;
@@ -83,12 +85,7 @@ TEST(case_schedule, makes_an_interval_anew_only_of_other_repeats) {
 }
 
 TEST(case_schedule, what_settings_do_not_allow_is_no_knee) {
-  const CasePlan plan = plan_of(R"(format: 1
-title: Small
-settings: { senders: { messages: 4, delay_ms: 1 } }
-axes:
-  services: { title: Services, keys: [senders.amount, receivers.amount], values: [10, 40] }
-knee: { axis: services, from: 10, to: 10000 }
+  const CasePlan plan = plan_of("10, 40", R"(knee: { axis: services, from: 10, to: 10000 }
 figures:
   - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
 )",
@@ -115,12 +112,7 @@ figures:
 }
 
 TEST(case_schedule, looks_for_the_knee_on_where_the_first_run_of_a_load_is_missing) {
-  const CasePlan plan = plan_of(R"(format: 1
-title: Small
-settings: { senders: { messages: 4, delay_ms: 1 } }
-axes:
-  services: { title: Services, keys: [senders.amount, receivers.amount], values: [10, 40] }
-knee: { axis: services, from: 10, to: 40 }
+  const CasePlan plan = plan_of("10, 40", R"(knee: { axis: services, from: 10, to: 40 }
 figures:
   - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
 )",
@@ -153,7 +145,7 @@ figures:
 }
 
 TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each_value) {
-  const CasePlan plan = plan_of(until_tight);
+  const CasePlan plan = plan_of("1, 2", until_tight);
   const CaseSchedule schedule(plan);
   CaseResults apart, same;
   for (CaseResults* results : {&apart, &same}) {
@@ -173,7 +165,7 @@ TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each
 }
 
 TEST(case_figures, tell_which_runs_had_another_machine_of_the_same_name) {
-  const CasePlan plan = plan_of(until_tight);
+  const CasePlan plan = plan_of("1, 2", until_tight);
   const CaseSchedule schedule(plan);
   const QString old_one = "2 cores, Old, kernel 6.1", new_one = "8 cores, New, kernel 6.1", other = "4 cores, Other, kernel 6.1";
   CaseResults apart, same;
@@ -200,7 +192,7 @@ TEST(case_figures, tell_which_runs_had_another_machine_of_the_same_name) {
 
 TEST(case_results, each_host_has_its_machine_by_the_name_in_the_settings) {
   const QTemporaryDir folder;
-  const CasePlan plan = plan_of(until_tight);
+  const CasePlan plan = plan_of("1, 2", until_tight);
   const QString path = folder.filePath("run");
   make_run(path, {});
   change_summary(path, [](nlohmann::json& summary) {
@@ -221,12 +213,7 @@ TEST(case_results, each_host_has_its_machine_by_the_name_in_the_settings) {
 
 TEST(case_results, each_value_has_the_bound_of_its_own_clocks) {
   const QTemporaryDir folder;
-  const CasePlan plan = plan_of(R"(format: 1
-title: Small
-settings: { senders: { messages: 4, delay_ms: 1 } }
-axes:
-  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
-figures:
+  const CasePlan plan = plan_of("1, 2", R"(figures:
   - { id: a, title: To broker, x: services, y: stages.to_broker_us.mean }
   - { id: b, title: To receiver, x: services, y: stages.to_receiver_us.mean }
   - { id: c, title: In queue, x: services, y: stages.in_queue_us.mean }
@@ -236,17 +223,12 @@ figures:
   const CaseSchedule schedule(plan);
   const QString path = folder.filePath("run");
   make_run(path, {});
-  QFile file(path + "/summary.json");
-  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-  auto summary = nlohmann::json::parse(file.readAll().toStdString());
-  file.close();
-  summary["latency_us"]["bound_us"] = 70;
-  summary["stages"] = {{"to_broker_us", {{"mean", 12.5}, {"bound_us", 30}}},
-                       {"in_queue_us", {{"mean", 8}}},
-                       {"to_receiver_us", {{"mean", 90}, {"bound_us", nullptr}}}};
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write(QByteArray::fromStdString(summary.dump()));
-  file.close();
+  change_summary(path, [](nlohmann::json& summary) {
+    summary["latency_us"]["bound_us"] = 70;
+    summary["stages"] = {{"to_broker_us", {{"mean", 12.5}, {"bound_us", 30}}},
+                         {"in_queue_us", {{"mean", 8}}},
+                         {"to_receiver_us", {{"mean", 90}, {"bound_us", nullptr}}}};
+  });
   QString problem;
   auto run = read_case_run(path, plan, problem);
   ASSERT_TRUE(run) << problem.toStdString();
@@ -274,17 +256,12 @@ figures:
 /// A run that was never made, as its folder tells it, under the identity of one of the plan.
 CaseRunResult told_by_folder(const QString& path, const CasePlan& plan, const ScheduledRun& as, double p50_us, double floor_us, int count) {
   make_run(path, {.p50_us = p50_us});
-  QFile file(path + "/summary.json");
-  EXPECT_TRUE(file.open(QIODevice::ReadOnly));
-  auto summary = nlohmann::json::parse(file.readAll().toStdString());
-  file.close();
-  summary["environment"]["floor"] = {{"senders", {{"loopback_echo_p50_ns", floor_us * 500}}},
-                                     {"receivers", {{"loopback_echo_p50_ns", floor_us * 1000}}}};
-  summary["latency_us"]["count"] = count;
-  summary["stages"]["in_queue_us"] = {{"count", 20}, {"p50", 1}, {"p99", 2}};
-  EXPECT_TRUE(file.open(QIODevice::WriteOnly));
-  file.write(QByteArray::fromStdString(summary.dump()));
-  file.close();
+  change_summary(path, [&](nlohmann::json& summary) {
+    summary["environment"]["floor"] = {{"senders", {{"loopback_echo_p50_ns", floor_us * 500}}},
+                                       {"receivers", {{"loopback_echo_p50_ns", floor_us * 1000}}}};
+    summary["latency_us"]["count"] = count;
+    summary["stages"]["in_queue_us"] = {{"count", 20}, {"p50", 1}, {"p99", 2}};
+  });
   QString problem;
   auto run = read_case_run(path, plan, problem);
   EXPECT_TRUE(run) << problem.toStdString();
@@ -295,12 +272,7 @@ CaseRunResult told_by_folder(const QString& path, const CasePlan& plan, const Sc
 
 TEST(case_results, a_latency_below_twice_the_floor_of_its_runs_is_told_to_be) {
   const QTemporaryDir folder;
-  const CasePlan plan = plan_of(R"(format: 1
-title: Small
-settings: { senders: { messages: 4, delay_ms: 1 } }
-axes:
-  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2, 5] }
-repeats: 2
+  const CasePlan plan = plan_of("1, 2, 5", R"(repeats: 2
 figures:
   - { id: a, title: Latency, x: services, y: latency_us.p50 }
   - { id: b, title: Slow ones, x: services, y: latency_us.p99 }
@@ -346,12 +318,7 @@ figures:
 
 TEST(case_results, a_curve_of_percentiles_is_grey_below_twice_the_floor_of_its_run) {
   const QTemporaryDir folder;
-  const CasePlan plan = plan_of(R"(format: 1
-title: Small
-settings: { senders: { messages: 4, delay_ms: 1 } }
-axes:
-  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
-figures:
+  const CasePlan plan = plan_of("1, 2", R"(figures:
   - { id: a, title: By percentile, kind: percentiles, series: services }
 )");
   const CaseSchedule schedule(plan);
@@ -376,12 +343,7 @@ figures:
 
 TEST(case_results, a_curve_of_percentiles_is_that_of_a_repeat_with_a_latency) {
   const QTemporaryDir folder;
-  const CasePlan plan = plan_of(R"(format: 1
-title: Small
-settings: { senders: { messages: 4, delay_ms: 1 } }
-axes:
-  services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2] }
-repeats: 3
+  const CasePlan plan = plan_of("1, 2", R"(repeats: 3
 figures:
   - { id: a, title: By percentile, kind: percentiles, series: services }
 )");
@@ -430,12 +392,7 @@ figures:
 /// 2,000 messages, one each millisecond, and ever fewer lines of what came.
 TEST(case_results, lines_that_the_logs_dropped_are_no_copies_in_flight) {
   const QTemporaryDir folder;
-  const CasePlan plan = plan_of(R"(format: 1
-title: Small
-settings: { senders: { messages: 4, delay_ms: 1 } }
-axes:
-  services: { title: Services, keys: [senders.amount, receivers.amount], values: [10, 40] }
-knee: { axis: services, from: 10, to: 40, p99_max_us: 100000 }
+  const CasePlan plan = plan_of("10, 40", R"(knee: { axis: services, from: 10, to: 40, p99_max_us: 100000 }
 figures:
   - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
 )",
@@ -501,7 +458,7 @@ TEST(case_results, a_floor_that_moved_marks_the_run) {
 
 TEST(case_results, of_more_than_9999_runs_the_later_ones_count_too) {
   const QTemporaryDir folder;
-  const CasePlan plan = plan_of(until_tight);
+  const CasePlan plan = plan_of("1, 2", until_tight);
   for (const auto& [name, p50_us] : {std::pair{"2000-1-r1", 100.0}, {"9999-1-r1", 150.0}, {"10012-1-r1", 200.0}}) {
     const QString path = folder.filePath(QString("runs/") + name);
     make_run(path, {.p50_us = p50_us});
@@ -514,18 +471,13 @@ TEST(case_results, of_more_than_9999_runs_the_later_ones_count_too) {
 
 TEST(case_results, a_busy_host_marks_the_run) {
   const QTemporaryDir folder;
-  const CasePlan plan = plan_of(until_tight);
+  const CasePlan plan = plan_of("1, 2", until_tight);
   for (const auto& [load, why] : {std::pair{1.5, ""}, {9.0, "host busy before the run: a load above 2 for each core"}}) {
     const QString path = folder.filePath(QString::number(load));
     make_run(path, {});
-    QFile file(path + "/summary.json");
-    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-    auto summary = nlohmann::json::parse(file.readAll().toStdString());
-    file.close();
-    summary["environment"]["hosts"]["broker"] = {{"cores", 2}, {"load_1min", load}};
-    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
-    file.write(QByteArray::fromStdString(summary.dump()));
-    file.close();
+    change_summary(path, [&of_host = load](nlohmann::json& summary) {
+      summary["environment"]["hosts"]["broker"] = {{"cores", 2}, {"load_1min", of_host}};
+    });
     QString problem;
     const auto run = read_case_run(path, plan, problem);
     ASSERT_TRUE(run) << problem.toStdString();

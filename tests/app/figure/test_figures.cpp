@@ -9,6 +9,7 @@
 #include <QRegularExpression>
 #include <cmath>
 
+#include "app/figure/figure_doubts.h"
 #include "app/figure/figure_export.h"
 #include "app/figure/figure_painter.h"
 #include "app/figure/number_text.h"
@@ -109,6 +110,24 @@ TEST(FigureTable, WhatTheClocksLeaveOpenStandsBesideWhatItIsAbout) {
   pairs.y = {.title = "Latency, p50", .unit = "µs"};
   pairs.series = {{.name = "R001", .points = {{.x = 0, .y = 90, .clock_bound = 12}}}};
   EXPECT_EQ(csv(figure_table(pairs)), QString("Sender,R001 (µs),\"Latency, p50, clocks ± (µs)\"\nS001,90,12\n").toUtf8());
+}
+
+TEST(FigureTable, WhatMakesCellsGreyIsToldWordByWord) {
+  const QString twice = "a doubt; in two halves", once = "another one";
+  const Table table{.id = "t", .title = {}, .columns = {"a", "b"}, .rows = {{1.0, 2.0}}, .doubts = {{{twice}, {once, twice}}}};
+  EXPECT_EQ(table.doubt(0, 1), once + "; " + twice);
+  EXPECT_EQ(grey_words({&table, 1}), "Grey: " + twice + "; " + once + '.');
+}
+
+TEST(FigureDoubts, ThatClocksAreNotKnownIsToldOnceAndOnlyWhereThatIsSo) {
+  Figure figure;
+  figure.series = {{.name = "a", .points = {{.x = 1, .y = 90}, {.x = 2, .y = 90}}}};
+  tell_unknown_clocks(figure);
+  EXPECT_TRUE(figure.remarks.isEmpty());
+  for (FigurePoint& point : figure.series[0].points) point.clock_bound_unknown = true;
+  tell_unknown_clocks(figure);
+  ASSERT_EQ(figure.remarks.size(), 1);
+  EXPECT_TRUE(figure.remarks[0].contains("it is not known how far they are apart")) << figure.remarks[0].toStdString();
 }
 
 TEST(FigureExport, SvgHasItsTextAsText) {

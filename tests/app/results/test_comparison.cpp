@@ -111,6 +111,9 @@ TEST(Comparison, WhereNobodyKnowsHowFarTheClocksAreApartNoDifferenceIsShown) {
     EXPECT_EQ(point.clock_bound, 0);
     EXPECT_EQ(point.clock_bound_unknown, side == 1);
   }
+  for (const Figure& each : figures) {
+    EXPECT_EQ(each.remarks.filter("it is not known how far they are apart").size(), each.id == drawn->id ? 1 : 0) << each.id.toStdString();
+  }
 }
 
 TEST(Comparison, OfACaseWhatSentNothingDoesNotTakeTheFirstOnesPlace) {

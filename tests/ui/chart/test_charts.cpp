@@ -32,6 +32,26 @@ app::LiveFigures sample(double t_s, double p99_us) {
   return figures;
 }
 
+struct LightTheme : Theme {
+  LightTheme() { choose(ThemeChoice::light); }
+};
+
+/// Constructed before what is drawn with it.
+struct WithLightTheme {
+  LightTheme theme;
+};
+
+struct ShownCard : WithLightTheme, ChartsCard {
+  explicit ShownCard(int height = 300) : ChartsCard(theme) {
+    resize(1200, height);
+    show();
+  }
+  /// One each 0.1 s, from the one of this number to before that of the other.
+  void add_samples(int from, int to, double p99_us) {
+    for (int i = from; i < to; ++i) add_sample(sample(i * 0.1, p99_us));
+  }
+};
+
 /// Whether any pixel of the chart has about this colour.
 bool has_color(LiveChart& chart, const QColor& color) {
   const QImage image = chart.grab().toImage();
@@ -172,8 +192,7 @@ void TestCharts::zoom_keeps_the_instant_under_the_pointer() {
 }
 
 void TestCharts::an_empty_chart_shows_axes_and_units() {
-  Theme theme;
-  theme.choose(ThemeChoice::light);
+  const LightTheme theme;
   ChartsCard card(theme);
   card.resize(1200, 300);
   QCOMPARE(card.latency_chart()->unit(), QStringLiteral("µs"));
@@ -183,10 +202,7 @@ void TestCharts::an_empty_chart_shows_axes_and_units() {
 }
 
 void TestCharts::a_reading_gives_all_series_and_dashes_for_gaps() {
-  Theme theme;
-  ChartsCard card(theme);
-  card.resize(1200, 300);
-  card.show();
+  ShownCard card;
   for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, i == 50 ? app::unknown : 400));
   card.set_paused(true);  // draws at once
   card.latency_chart()->set_reading(5.0);
@@ -224,13 +240,9 @@ void TestCharts::a_reading_gives_all_series_and_dashes_for_gaps() {
 }
 
 void TestCharts::a_point_without_neighbours_is_drawn() {
-  Theme theme;
-  theme.choose(ThemeChoice::light);
-  ChartsCard card(theme);
-  card.resize(1200, 300);
-  card.show();
-  const QColor p99 = theme.tokens().series[2];
-  for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, app::unknown));
+  ShownCard card;
+  const QColor p99 = card.theme.tokens().series[2];
+  card.add_samples(0, 100, app::unknown);
   QVERIFY(!has_color(*card.latency_chart(), p99));
   card.add_sample(sample(10, 300));
   for (int i = 1; i < 20; ++i) card.add_sample(sample(10 + i * 0.1, app::unknown));
@@ -239,19 +251,15 @@ void TestCharts::a_point_without_neighbours_is_drawn() {
 }
 
 void TestCharts::latencies_below_0_are_drawn() {
-  Theme theme;
-  theme.choose(ThemeChoice::light);
-  ChartsCard card(theme);
-  card.resize(1200, 400);
-  card.show();
-  for (int i = 0; i < 50; ++i) card.add_sample(sample(i * 0.1, 300));
+  ShownCard card(400);
+  card.add_samples(0, 50, 300);
   card.set_paused(true);  // draws at once
   QCOMPARE(card.latency_chart()->value_axis_bottom(), 0.0);
   card.set_paused(false);
   card.clear();
-  for (int i = 0; i < 50; ++i) card.add_sample(sample(i * 0.1, -300));
+  card.add_samples(0, 50, -300);
   card.set_paused(true);
-  QVERIFY(has_color(*card.latency_chart(), theme.tokens().series[2]));
+  QVERIFY(has_color(*card.latency_chart(), card.theme.tokens().series[2]));
   QCOMPARE(card.latency_chart()->value_axis_bottom(), -400.0);
   QVERIFY(card.latency_chart()->value_axis_top() >= 170);
   auto* axis = qobject_cast<QCategoryAxis*>(card.latency_chart()->chart()->axes(Qt::Vertical).front());
@@ -261,18 +269,15 @@ void TestCharts::latencies_below_0_are_drawn() {
 }
 
 void TestCharts::pause_holds_the_charts_and_records_on() {
-  Theme theme;
-  ChartsCard card(theme);
-  card.resize(1200, 300);
-  card.show();
-  for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, 400));
+  ShownCard card;
+  card.add_samples(0, 100, 400);
   card.set_paused(true);
   const double held = card.window().to_s();
   const auto newest = [](LiveChart* chart) {
     return qobject_cast<QCategoryAxis*>(chart->chart()->axes(Qt::Horizontal).front())->categoriesLabels().last();
   };
   QCOMPARE(newest(card.latency_chart()), QStringLiteral("now"));
-  for (int i = 100; i < 200; ++i) card.add_sample(sample(i * 0.1, 400));
+  card.add_samples(100, 200, 400);
   for (const bool running : {true, false}) {
     card.set_running(running);
     for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(newest(chart), QStringLiteral("9.9 s"));
@@ -287,21 +292,17 @@ void TestCharts::pause_holds_the_charts_and_records_on() {
 }
 
 void TestCharts::a_held_picture_stays_longer_than_ten_minutes() {
-  Theme theme;
-  theme.choose(ThemeChoice::light);
-  ChartsCard card(theme);
-  card.resize(1200, 300);
-  card.show();
-  for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, 400));
+  ShownCard card;
+  card.add_samples(0, 100, 400);
   card.set_paused(true);
-  for (int i = 100; i < 7000; ++i) card.add_sample(sample(i * 0.1, 500));
+  card.add_samples(100, 7000, 500);
   for (const ChartHistory* history : {&card.latency_history(), &card.rate_history()}) {
     QCOMPARE(history->first_time(), 0.0);
     QVERIFY(history->size() <= 2 * ChartHistory::samples_default);
   }
   card.latency_chart()->set_reading(5.0);
   QCOMPARE(card.latency_chart()->reading_lines().value(3), QStringLiteral("p99: ") + time_figure(400).text());
-  QVERIFY(has_color(*card.latency_chart(), theme.tokens().series[2]));
+  QVERIFY(has_color(*card.latency_chart(), card.theme.tokens().series[2]));
   card.set_paused(false);
   for (const ChartHistory* history : {&card.latency_history(), &card.rate_history()}) {
     QCOMPARE(history->size(), ChartHistory::samples_default);
@@ -389,11 +390,8 @@ void TestCharts::the_axis_grows_with_a_short_run() {
 }
 
 void TestCharts::labels_have_separators_also_on_a_log_axis() {
-  Theme theme;
-  ChartsCard card(theme);
-  card.resize(1200, 300);
-  card.show();
-  for (int i = 0; i < 20; ++i) card.add_sample(sample(i * 0.1, 40'000));
+  ShownCard card;
+  card.add_samples(0, 20, 40'000);
   card.set_paused(true);  // draws at once
   const auto labels = [](LiveChart* chart) {
     QStringList all;
@@ -410,12 +408,8 @@ void TestCharts::labels_have_separators_also_on_a_log_axis() {
 }
 
 void TestCharts::a_reading_covers_no_curve() {
-  Theme theme;
-  theme.choose(ThemeChoice::light);
-  ChartsCard card(theme);
-  card.resize(1200, 300);
-  card.show();
-  for (int i = 0; i < 100; ++i) card.add_sample(sample(i * 0.1, 400));
+  ShownCard card;
+  card.add_samples(0, 100, 400);
   card.set_paused(true);  // draws at once
   const auto plot = [&] {
     const QRect area = card.latency_chart()->chart()->plotArea().toRect();
@@ -435,12 +429,9 @@ void TestCharts::a_reading_covers_no_curve() {
 }
 
 void TestCharts::wheel_drag_and_keys_move_both_charts() {
-  Theme theme;
-  ChartsCard card(theme);
-  card.resize(1200, 300);
-  card.show();
+  ShownCard card;
   QVERIFY(QTest::qWaitForWindowExposed(&card));
-  for (int i = 0; i < 1500; ++i) card.add_sample(sample(i * 0.1, 400));
+  card.add_samples(0, 1500, 400);
   QWidget* plot = card.latency_chart()->viewport();
   const QPoint middle = plot->rect().center();
   QWheelEvent wheel(middle, plot->mapToGlobal(middle), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
@@ -461,10 +452,7 @@ void TestCharts::wheel_drag_and_keys_move_both_charts() {
 }
 
 void TestCharts::the_chart_that_has_the_keyboard_is_marked() {
-  Theme theme;
-  ChartsCard card(theme);
-  card.resize(1200, 300);
-  card.show();
+  ShownCard card;
   card.activateWindow();
   QVERIFY(QTest::qWaitForWindowActive(&card, 20'000));
   card.rate_chart()->setFocus();

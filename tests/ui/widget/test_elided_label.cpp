@@ -84,7 +84,7 @@ void TestElidedLabel::a_word_longer_than_a_line_is_not_cut_off() {
 
 void TestElidedLabel::what_is_cut_off_is_copied_whole() {
   ElidedLabel label;
-  label.offer_copy(QStringLiteral("Copy"));
+  label.offer_copy();
   label.resize(200, 40);
   label.show();
   label.activateWindow();
