@@ -219,7 +219,6 @@ void Server::on_hello(Session& session, wire::ByteView body) {
     return;
   }
   const wire::Hello hello = *wire::Hello::decode(body);
-  session_places_.give_over(hello.role, hello.number);
   uint64_t next_index = 0;
   if (hello.role == Role::sender) {
     Session* former = senders_.account(hello.number).session;

@@ -38,17 +38,14 @@ void SessionPlaces::add(std::unique_ptr<Session> session) {
   all_.emplace(session.get(), std::move(session));
 }
 
-void SessionPlaces::give_over(wire::Role role, uint32_t number) {
-  const auto former = lingering_.find({role, number});
-  if (is_full() && former != lingering_.end()) former->second->close("");
-}
-
-/// Closing what was replaced would throw away what it sent, and with that, at its host, why.
+/// Closing the connection before would throw away what it sent, and with that, at its host, why it ends.
 void SessionPlaces::give_place(const Session& session, wire::Role role, uint32_t number) {
   if (role == wire::Role::probe) ++probes_;
   strangers_.erase(session.arrival());
-  const auto replaced = lingering_.find({role, number});
-  if (taken() > most_ && replaced != lingering_.end()) strangers_.emplace(replaced->second->arrival(), replaced->second);
+  const auto former = lingering_.find({role, number});
+  if (former == lingering_.end()) return;
+  strangers_.emplace(former->second->arrival(), former->second);
+  lingering_.erase(former);
 }
 
 void SessionPlaces::on_left(Session& session) {

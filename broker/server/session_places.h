@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who is connected, and who of them has one of the limited places (limits.sessions_max): sessions that were welcomed, until they are gone;
-// probes until they leave. All others are strangers: who has not said HELLO yet, who was refused, and probes that have left. There
-// are as many of them as places are left, and where these are fewer, strangers_beside_max: services whose connections before are half dead can
+// probes until they leave. All others are strangers: who has not said HELLO yet, who was refused, probes that have left, and connections
+// whose service is welcomed on another one. There are as many of them as places are left, and where these are fewer, strangers_beside_max: services whose connections before are half dead can
 // say that they are back. Belongs to the loop's thread.
 #pragma once
 
@@ -41,10 +41,8 @@ class SessionPlaces {
   /// For one more: refuses those strangers who have been there longest.
   void make_room();
   void add(std::unique_ptr<Session> session);
-  /// Where all are taken a connection that this service has ended goes at once, so that no more are taken than before.
-  void give_over(wire::Role role, uint32_t number);
-  /// It is about to be welcomed, in this role, and the connection that it replaces has been refused: where more would be taken than there are,
-  /// that one is a stranger until it is gone.
+  /// It is about to be welcomed, as this; one that it replaces has been refused. The connection before, where it lingers, is a stranger from
+  /// now on, so that no more are taken.
   void give_place(const Session& session, wire::Role role, uint32_t number);
   /// It is refused, or has its last frame; a stranger until it is gone, or lingering.
   void on_left(Session& session);

@@ -174,6 +174,24 @@ TEST(SessionPlaces, WhoIsReplacedWhereAllAreTakenIsNotClosedBeforeItCanReadWhy) 
   EXPECT_EQ(error_of(server, third), ErrorCode::too_many);
 }
 
+TEST(SessionPlaces, WhoWasReplacedAndLingersKeepsNoPlaceForItsService) {
+  Options options = support::options_with_wanted_io();
+  options.queue.senders = 4;
+  options.limits.sessions_max = 3;
+  SteppedServer server(options);
+  WireClient former = server.connect(Role::sender, 1);
+  WireClient second = server.connect(Role::sender, 2);
+  WireClient again = server.connect(Role::sender, 1);
+  WireClient third = server.connect(Role::sender, 3);  // who comes for the first time finds the place that is left
+  again.close();
+  server.wake_up();
+  WireClient fourth = server.connect(Role::sender, 4);
+  WireClient once_more = server.open();
+  once_more.send(support::hello_of(Role::sender, 1));
+  EXPECT_EQ(error_of(server, once_more), ErrorCode::too_many);
+  EXPECT_EQ(error_of(server, former), ErrorCode::replaced);
+}
+
 /// Though all places are taken by then.
 TEST(SessionPlaces, WhoWasLetInWithAPlaceAndSaysNothingIsToldThatItIsLate) {
   Options options = support::options_with_wanted_io();
