@@ -161,8 +161,10 @@ Json connect_message(const std::string& address, int port, Transport transport, 
           {"clocks_first", clocks_first}};
 }
 
-Json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns, std::int64_t late_ns) {
-  return {{"type", "start"}, {"at_broker_ns", at_broker_ns}, {"lead_ns", lead_ns}, {"late_ns", late_ns}};
+Json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns, std::optional<std::int64_t> late_ns) {
+  Json start = {{"type", "start"}, {"at_broker_ns", at_broker_ns}, {"lead_ns", lead_ns}};
+  if (late_ns) start["late_ns"] = *late_ns;
+  return start;
 }
 
 Json stats_message(std::uint64_t id, int first, int last) {

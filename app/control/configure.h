@@ -30,8 +30,8 @@ nlohmann::json request_message(int first, int last, const RequestRules& asked);
 nlohmann::json fault_message(const Fault& fault);
 /// `clock_shared`: the process's clock is N2NQ's; else it probes it. `clocks_first`: nobody connects before the clocks are known.
 nlohmann::json connect_message(const std::string& address, int port, Transport transport, bool clock_shared, bool clocks_first);
-/// `late_ns`: by how much the killed process had started late that this one goes on for.
-nlohmann::json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns, std::int64_t late_ns);
+/// `late_ns`: by how much the killed process had started late that this one goes on for; none: none was told to start.
+nlohmann::json start_message(std::int64_t at_broker_ns, std::int64_t lead_ns, std::optional<std::int64_t> late_ns);
 /// Rows only for the services first … last; none when first > last.
 nlohmann::json stats_message(std::uint64_t id, int first, int last);
 /// Rows for all services.

@@ -101,6 +101,8 @@ void RunControl::Private::give_up_connecting() {
   for (const Role each : {Role::senders, Role::receivers}) {
     const Member& member = of(each);
     if (!member.alive() || !member.connecting) continue;
+    // Who was told to connect much later is not late yet; two that were told together are.
+    if (member.connecting->remainingTime() > member.connecting->interval() / 10) continue;
     const QString& what = member.status.waiting_for;
     late += role_name(each) + on_host(each) + (what.isEmpty() ? QString() : ", waiting for " + what);
   }

@@ -189,6 +189,7 @@ void RunControl::Private::relaunch(Role role) {
   kept.gone_on = true;
   // Who goes on does not say again how late the first one had started, and measures its floor under load.
   kept.floor = member.record.floor;
+  kept.told_start = member.record.told_start;
   kept.started_late_ns = member.record.started_late_ns;
   // With what the one before it had seen: the new one goes on with the deliveries of all.
   const ClockRelation clock = relation(member.record, of(Role::broker).record);

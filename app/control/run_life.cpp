@@ -167,7 +167,9 @@ std::int64_t RunControl::Private::lead_ns() const {
 
 void RunControl::Private::send_start(Role role) {
   of(role).start_sent = true;
-  of(role).watch->send(start_message(run.start_at_broker_ns, run.settings.warmup_ns(), of(role).record.started_late_ns));
+  ProcessRecord& record = of(role).record;
+  const auto late_ns = std::exchange(record.told_start, true) ? std::optional(record.started_late_ns) : std::nullopt;
+  of(role).watch->send(start_message(run.start_at_broker_ns, run.settings.warmup_ns(), late_ns));
 }
 
 void RunControl::Private::note_records() {

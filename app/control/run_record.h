@@ -27,6 +27,7 @@ struct ProcessRecord {
   std::optional<HelloMessage> hello;
   bool ran = true;                                           // false: no process of it was begun in this run
   nlohmann::json floor;                                      // of the first process, as the host was at rest; null: unknown
+  bool told_start = false;                                   // this process, or one that it goes on for
   std::int64_t started_late_ns = 0;                          // behind the common start; of the first process that was told it
   std::optional<measure::ClockReport> clock;                 // workers: the last one; none: the clock is N2NQ's, or not known
   std::int64_t clock_age_ns = 0;                             // it lives, and has said that so long ago, at most

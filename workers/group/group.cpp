@@ -138,9 +138,8 @@ void Group::start(const StartOrder& order) {
   start_told_ = true;
   start_ns_ = clock_.when(order.at_broker_ns);
   const std::int64_t wanted_ns = start_ns_ - order.lead_ns;
-  const bool is_first = settings_.continue_of.empty();
-  if (const std::int64_t late_ns = is_first ? net::now_ns() - wanted_ns : order.late_ns; late_ns > 0) {
-    if (is_first) started_late_ns_ = late_ns;
+  if (const std::int64_t late_ns = order.late_ns.value_or(net::now_ns() - wanted_ns); late_ns > 0) {
+    if (!order.late_ns) started_late_ns_ = late_ns;
     start_ns_ = settings_.role == WorkerRole::senders ? start_ns_ + late_ns : std::max(start_ns_, wanted_ns + late_ns);
   }
   if (clock_watch_) clock_watch_->measure_from(start_ns_ - order.lead_ns);

@@ -33,7 +33,7 @@ StartOrder parse_start_order(Section& section) {
   StartOrder order;
   section.required_number("at_broker_ns", order.at_broker_ns, -stamp_ns_max, stamp_ns_max);
   section.whole_number("lead_ns", order.lead_ns, 0, stamp_ns_max);
-  section.whole_number("late_ns", order.late_ns, 0, stamp_ns_max);
+  if (section.find("late_ns") != nullptr) section.required_number("late_ns", order.late_ns.emplace(), 0, stamp_ns_max);
   section.refuse_unknown();
   return order;
 }

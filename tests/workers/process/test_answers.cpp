@@ -137,7 +137,7 @@ TEST_P(Answers, a_killed_and_restarted_senders_group_goes_on_with_its_plan) {
   run.senders->kill(SIGKILL);
   run.senders->wait_for_exit();
   run.go_on_with_senders(staging);
-  run.senders->send({{"type", "start"}, {"at_broker_ns", 0}});
+  run.senders->send({{"type", "start"}, {"at_broker_ns", 0}, {"late_ns", 0}});
   run.finish();
   const auto ledger = ledger_of(run);
   EXPECT_TRUE(ledger.balanced) << reasons(ledger);

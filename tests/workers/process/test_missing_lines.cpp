@@ -93,7 +93,7 @@ TEST(MissingLines, a_sender_of_which_no_line_is_left_goes_on_behind_what_n2nq_ha
   std::filesystem::remove(run.log_path("senders", "S001"));
   const std::string path = StagingRing::create(run.folder(), "empty", WorkerRole::senders, StagingRing::bytes_min).path();
   run.go_on_with_senders(path);
-  run.senders->send({{"type", "start"}, {"at_broker_ns", 0}});
+  run.senders->send({{"type", "start"}, {"at_broker_ns", 0}, {"late_ns", 0}});
   run.finish();
   const json& sender = run.senders_bye["services"][0];
   EXPECT_EQ(sender["attempted"], 1000) << sender;
