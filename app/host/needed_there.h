@@ -15,7 +15,7 @@ class NeededThere {
  public:
   /// `folder`: of a run, there, in which the process of this number writes from now on.
   void add(const QString& folder, int pid) { pids_[folder].insert(pid); }
-  /// It was fetched, or is left.
+  /// It was fetched. What is left there stays needed: its day may be over already where the bench slept.
   void remove(const QString& folder) { pids_.erase(folder); }
   bool has_folder(const QString& folder) const { return pids_.contains(folder); }
   /// On whichever machine: what another process of that number has left elsewhere is spared meanwhile, too.

@@ -417,9 +417,9 @@ void SshLauncher::bring_back_again() {
 
 void SshLauncher::on_brought_back(const QString& error) {
   const QString folder = std::exchange(bringing_, {});
-  host_->needed().remove(folder);
   const bool any_there = !error.isEmpty() && !made_no_folder_;
-  if (any_there) touch(folder);  // where this bench slept it is older than a day already
+  // Where this bench slept what is left is older than a day already: while it lives it spares that, also where it cannot be touched now.
+  any_there ? touch(folder) : host_->needed().remove(folder);
   emit brought_back(any_there ? error + "; the rest is " + on_host(folder) : error);
 }
 
@@ -433,7 +433,6 @@ QString SshLauncher::leave_files() {
   // A connection that ends answers its tasks, so this one is of the present one.
   if (SshFiles* files = host_->files(); files && bring_task_) files->give_up(*bring_task_);
   bring_task_.reset();
-  host_->needed().remove(bringing_);
   SshLauncher::touch(bringing_);  // the destructor comes here, too
   return on_host(std::exchange(bringing_, {}));
 }
