@@ -42,11 +42,7 @@ void take_remark(LogFrame& log, std::string_view line, std::int64_t number, std:
   }
   const auto colon = line.find(": ");
   if (line.size() > 2 && colon != std::string_view::npos) {
-    const std::string_view key = line.substr(2, colon - 2), word = line.substr(colon + 2);
-    // A process that went on with a log of which the one before had written the foot wrote another one.
-    const bool is_of_foot = key == "lines" || key == "dropped" || key == "complete";
-    if (is_of_foot) log.words.erase(std::string(key));
-    log.words.emplace(key, word);
+    log.words.emplace(line.substr(2, colon - 2), line.substr(colon + 2));
   }
 }
 
@@ -58,6 +54,7 @@ bool read_log(Log& log, std::string_view columns, Parse&& parse, std::int64_t& r
   const uchar* memory = file.map(0, file.size());
   if (memory == nullptr) return error = QString("Cannot read %1: %2").arg(log.path, file.errorString()), false;
   std::string_view rest(reinterpret_cast<const char*>(memory), static_cast<std::size_t>(file.size()));
+  bool has_foot = false;
   for (std::int64_t number = 1; !rest.empty(); ++number) {
     const auto newline = rest.find('\n');
     const std::string_view line = rest.substr(0, newline);
@@ -65,11 +62,16 @@ bool read_log(Log& log, std::string_view columns, Parse&& parse, std::int64_t& r
     if (line.empty()) continue;
     if (line.front() == '#') {
       take_remark(log, line, number, columns);
+      has_foot = has_foot || line.starts_with("# lines: ");
       continue;
     }
     if (--room < 0) {
       error = QString("the logs hold more than %1 lines, which is more than can be looked at together").arg(ServiceLogs::lines_max);
       return false;
+    }
+    // A process may go on with a log of which the one before had written the foot: that is none, then.
+    if (std::exchange(has_foot, false)) {
+      for (const char* key : {"lines", "dropped", "complete"}) log.words.erase(key);
     }
     std::string problem;
     if (auto parsed = parse(line, &problem)) {
