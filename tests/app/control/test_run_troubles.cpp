@@ -215,32 +215,32 @@ TEST_F(RunControlTest, without_a_window_it_does_not_wait_for_ever_for_connection
       << reasons();
 }
 
-TEST_F(RunControlTest, without_a_window_who_joins_while_messages_flow_has_as_long_to_connect) {
-  host.behaviour[Role::senders].runs_on = true;
-  host.behaviour[Role::receivers].connects = false;
-  auto given = options();
-  given.unattended = true;
-  Settings settings = small();
-  settings.start_when = StartWhen::senders_connected;
-  settings.limits.connect_deadline_s = 0.5;
-  make(given, settings);
-  control->start_all();
+/// Without a window; messages flow when the receivers are still to connect, and they never do.
+class LateReceiversTest : public RunControlTest {
+ protected:
+  void start_all(double connect_deadline_s) {
+    host.behaviour[Role::senders].runs_on = true;
+    host.behaviour[Role::receivers].connects = false;
+    auto given = options();
+    given.unattended = true;
+    Settings settings = small();
+    settings.start_when = StartWhen::senders_connected;
+    settings.limits.connect_deadline_s = connect_deadline_s;
+    make(given, settings);
+    control->start_all();
+  }
+};
+
+TEST_F(LateReceiversTest, who_joins_while_messages_flow_has_as_long_to_connect) {
+  start_all(0.5);
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
   EXPECT_TRUE(control->traffic_started());
   EXPECT_NE(reasons().find("not connected within 0.5 s: Receivers, waiting for N2NQ"), std::string::npos) << reasons();
 }
 
-TEST_F(RunControlTest, without_a_window_who_looks_for_n2nq_again_meanwhile_is_not_late) {
-  host.behaviour[Role::senders].runs_on = true;
-  host.behaviour[Role::receivers].connects = false;
-  auto given = options();
-  given.unattended = true;
-  Settings settings = small();
-  settings.start_when = StartWhen::senders_connected;
-  settings.limits.connect_deadline_s = 2;
-  make(given, settings);
-  control->start_all();
+TEST_F(LateReceiversTest, who_looks_for_n2nq_again_meanwhile_is_not_late) {
+  start_all(2);
   ASSERT_TRUE(wait_running());
   host.process[Role::senders]->say_waiting("N2NQ");
   ASSERT_TRUE(wait_finished());
