@@ -23,7 +23,7 @@ QStringList disturbances(const RunRecord& record) {
   QStringList who, shares;
   for (const Role role : all_roles) {
     const auto& bye = record.of(role).bye;
-    if (!bye || record.of(role).salvaged || record.of(role).gone_on) continue;  // that would be of who read it back, or of the last process
+    if (!bye || !record.of(role).is_one_process()) continue;
     const auto times = bye->find("core_times");
     if (times == bye->end() || !times->is_object()) continue;
     const auto ran = times->find("ran_ns"), waited = times->find("waited_ns");

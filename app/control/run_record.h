@@ -36,7 +36,7 @@ struct ProcessRecord {
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
   std::size_t spans_before = 0;                              // of its clock's jumps, also before a restart, those told before the plan
   std::shared_ptr<const nlohmann::json> bye;                 // null: it never came
-  bool gone_on = false;                                      // for a killed one: what it says of itself is of the last process alone
+  bool gone_on = false;                                      // for a killed one
   bool salvaged = false;                                     // killed: its bye is what was read back of what it had noted
   nlohmann::json sampled_log;                                // killed with log: sampled, which is no account: what a bye says of its logs
   QString trouble;                                           // empty: it ended as asked
@@ -45,6 +45,8 @@ struct ProcessRecord {
   QStringList last_lines;                                    // of stderr, with trouble
   QString files_left;                                        // why what it wrote is not all here; empty: it is
 
+  /// What its bye says of the process itself, such as its times on a core, is of the run; not of who read it back, or the last of several.
+  bool is_one_process() const { return !salvaged && !gone_on; }
   /// Counts of its logs; null: not told.
   nlohmann::json log() const { return bye ? bye->value("log", nlohmann::json()) : sampled_log; }
 };

@@ -126,8 +126,7 @@ OrderedJson environment_json(const RunRecord& record, const RunOutcome& outcome)
   for (const Role role : all_roles) {
     const ProcessRecord& process = record.of(role);
     versions[role_key(role)] = process.hello ? OrderedJson(process.hello->version) : OrderedJson("unknown");
-    // Of who read it back, or went on, they are not those of the run.
-    const Json own = process.salvaged || process.gone_on ? Json::object() : bye_of(record, role);
+    const Json own = process.is_one_process() ? bye_of(record, role) : Json::object();
     switches[role_key(role)] = own.value("involuntary_switches", Json("unknown"));
     times[role_key(role)] = own.value("core_times", Json("unknown"));
     hosts[role_key(role)] = process.hello ? OrderedJson(process.hello->host) : OrderedJson("unknown");

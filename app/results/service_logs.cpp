@@ -5,6 +5,7 @@
 #include <QFile>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "app/settings/qt_text.h"
 

@@ -54,8 +54,7 @@ void SessionPlaces::on_left(Session& session) {
     --probes_;
     strangers_.emplace(session.arrival(), &session);  // until it is gone it makes room for others
   } else if (session.state() == Session::State::lingering) {
-    Session*& latest = lingering_[{session.role(), session.number()}];
-    if (Session* former = std::exchange(latest, &session)) former->close("");
+    lingering_[{session.role(), session.number()}] = &session;  // there is none: see give_place()
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who is connected, and who of them has one of the limited places (limits.sessions_max): sessions that were welcomed, until they are gone;
 // probes until they leave. All others are strangers: who has not said HELLO yet, who was refused, probes that have left, and connections
-// whose service is welcomed on another one. There are as many of them as places are left, and where these are fewer, strangers_beside_max: services whose connections before are half dead can
-// say that they are back. Belongs to the loop's thread.
+// whose service is welcomed on another one. There are as many of them as places are left, and where these are fewer, strangers_beside_max:
+// services whose connections before are half dead can say that they are back. Belongs to the loop's thread.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +41,8 @@ class SessionPlaces {
   /// For one more: refuses those strangers who have been there longest.
   void make_room();
   void add(std::unique_ptr<Session> session);
-  /// It is about to be welcomed, as this; one that it replaces has been refused. The connection before, where it lingers, is a stranger from
-  /// now on, so that no more are taken.
+  /// It is about to be welcomed, as this; one that it replaces has been refused. The connection before, where it lingers, is a stranger
+  /// from now on, so that no more are taken: whoever says HELLO and END over and over takes no places from others.
   void give_place(const Session& session, wire::Role role, uint32_t number);
   /// It is refused, or has its last frame; a stranger until it is gone, or lingering.
   void on_left(Session& session);
@@ -57,8 +57,7 @@ class SessionPlaces {
   const size_t most_;
   LivenessRound::Sessions all_;
   std::map<uint64_t, Session*> strangers_;  // by arrival
-  /// Of each service, the connection whose last frame is on its way. Not more: whoever says HELLO and END over and over takes no places
-  /// from others.
+  /// The connection of a service whose last frame is on its way, until the service is welcomed on another one.
   std::map<std::pair<wire::Role, uint32_t>, Session*> lingering_;
   size_t probes_ = 0;
   std::vector<Session*> gone_;

@@ -42,7 +42,7 @@ bool is_listed(const app::Figure& figure, double x) {
 }
 
 QString x_text(const app::Figure& figure, double x) {
-  if (figure.x.percentiles) return QString::number((1 - 1 / x) * 100, 'g', 5) + QStringLiteral(" %");
+  if (figure.x.percentiles) return QString::number(figure.x.told(x), 'g', 5) + QStringLiteral(" %");
   if (!figure.x.names.isEmpty()) return figure.x.names.value(static_cast<qsizetype>(x));
   return app::all_digits(x);
 }

@@ -23,8 +23,8 @@ struct ConnectOrder {
 ConnectOrder parse_connect_order(net::Section& section);
 
 struct StartOrder {
-  std::int64_t at_broker_ns = 0;  // the plan's instant 0, on N2NQ's clock
-  std::int64_t lead_ns = 0;       // the warm-up begins that much earlier
+  std::int64_t at_broker_ns = 0;        // the plan's instant 0, on N2NQ's clock
+  std::int64_t lead_ns = 0;             // the warm-up begins that much earlier
   std::optional<std::int64_t> late_ns;  // by how much the killed process had started late that this one goes on for; none: none was told
 };
 StartOrder parse_start_order(net::Section& section);

@@ -24,8 +24,10 @@ SenderGroup::SenderGroup(net::EventLoop& loop, WorkerSettings settings, Tell tel
 }
 
 void SenderGroup::begin(std::int64_t start_ns) {
-  // Who goes on for a group that had started late goes on with its plan, which was that much later; so do those of which there is no line.
-  const auto replayed = std::find_if(senders_.begin(), senders_.end(), [](const Sender& sender) { return sender.replayed_start_ns().has_value(); });
+  // Who goes on does so by the very plan of the killed process, as its lines have it: what it was told goes through another line between the
+  // clocks. So do those of which there is no line.
+  const auto has_lines = [](const Sender& sender) { return sender.replayed_start_ns().has_value(); };
+  const auto replayed = std::find_if(senders_.begin(), senders_.end(), has_lines);
   if (replayed != senders_.end()) start_ns = *replayed->replayed_start_ns();
   for (Sender& sender : senders_) sender.start(start_ns);
 }

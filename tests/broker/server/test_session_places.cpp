@@ -31,6 +31,13 @@ std::optional<ErrorCode> error_of(SteppedServer& server, WireClient& client) {
   return code;
 }
 
+Options options_of(uint32_t senders, size_t sessions_max) {
+  Options options = support::options_with_wanted_io();
+  options.queue.senders = senders;
+  options.limits.sessions_max = sessions_max;
+  return options;
+}
+
 /// As sender it says END; how many messages were accepted, as the answer says. None: that never came.
 std::optional<uint64_t> accepted_at_end(SteppedServer& server, WireClient& sender, uint64_t next_index) {
   sender.send(wire::End{next_index});
@@ -145,9 +152,7 @@ TEST(SessionPlaces, AServiceThatComesBackHasItsOwnPlaceWhereAllAreTaken) {
 }
 
 TEST(SessionPlaces, ServicesThatComeBackTogetherFindTheirOwnWhereOnePlaceIsLeft) {
-  Options options = support::options_with_wanted_io();
-  options.limits.sessions_max = options.queue.senders = 10;
-  SteppedServer server(options);
+  SteppedServer server(options_of(10, 10));
   std::vector<WireClient> dead, back;
   for (uint32_t number = 1; number <= 9; ++number) dead.push_back(server.connect(Role::sender, number));
   // None of them has said anything when the last one comes.
@@ -159,10 +164,7 @@ TEST(SessionPlaces, ServicesThatComeBackTogetherFindTheirOwnWhereOnePlaceIsLeft)
 }
 
 TEST(SessionPlaces, WhoIsReplacedWhereAllAreTakenIsNotClosedBeforeItCanReadWhy) {
-  Options options = support::options_with_wanted_io();
-  options.queue.senders = 3;
-  options.limits.sessions_max = 2;
-  SteppedServer server(options);
+  SteppedServer server(options_of(3, 2));
   WireClient former = server.connect(Role::sender, 1);
   WireClient other = server.connect(Role::sender, 2);
   WireClient again = server.connect(Role::sender, 1);
@@ -175,10 +177,7 @@ TEST(SessionPlaces, WhoIsReplacedWhereAllAreTakenIsNotClosedBeforeItCanReadWhy) 
 }
 
 TEST(SessionPlaces, WhoWasReplacedAndLingersKeepsNoPlaceForItsService) {
-  Options options = support::options_with_wanted_io();
-  options.queue.senders = 4;
-  options.limits.sessions_max = 3;
-  SteppedServer server(options);
+  SteppedServer server(options_of(4, 3));
   WireClient former = server.connect(Role::sender, 1);
   WireClient second = server.connect(Role::sender, 2);
   WireClient again = server.connect(Role::sender, 1);
@@ -194,8 +193,7 @@ TEST(SessionPlaces, WhoWasReplacedAndLingersKeepsNoPlaceForItsService) {
 
 /// Though all places are taken by then.
 TEST(SessionPlaces, WhoWasLetInWithAPlaceAndSaysNothingIsToldThatItIsLate) {
-  Options options = support::options_with_wanted_io();
-  options.limits.sessions_max = options.queue.senders = 4;
+  Options options = options_of(4, 4);
   options.limits.handshake_deadline_ms = 600;
   SteppedServer server(options);
   WireClient silent = server.open();
@@ -206,10 +204,7 @@ TEST(SessionPlaces, WhoWasLetInWithAPlaceAndSaysNothingIsToldThatItIsLate) {
 
 /// One that has no place gets none, whatever it says.
 TEST(SessionPlaces, WhoHasNoPlaceGetsNoneWhereAllAreTaken) {
-  Options options;
-  options.queue.senders = 5;
-  options.limits.sessions_max = 4;
-  SteppedServer server(options);
+  SteppedServer server(options_of(5, 4));
   std::vector<WireClient> senders;
   for (uint32_t number = 1; number <= 4; ++number) senders.push_back(server.connect(Role::sender, number));
   WireClient fifth = server.open();
