@@ -7,13 +7,13 @@ namespace n2nq {
 
 namespace {
 
-/// Rules of a list that are looked at for one unit.
-constexpr size_t rules_per_unit = 16;
+/// Rules of a list that are looked at for one unit; that are put in order, with their borders.
+constexpr size_t rules_per_unit = 16, ordered_per_unit = 2;
 
 }  // namespace
 
-bool RuleChanges::ask(uint32_t receiver, GridIndex::List list, uint64_t asked_on) {
-  if (!pending(receiver) && grid_.is(owner_.interest_of(receiver), list)) return false;
+bool RuleChanges::ask(uint32_t receiver, GridIndex::List list, uint64_t asked_on, bool compare) {
+  if (compare && !pending(receiver) && grid_.is(owner_.interest_of(receiver), list)) return false;
   if (!waiting_.contains(receiver)) turns_.push_back(receiver);
   waiting_[receiver] = {std::move(list), asked_on};
   return true;
@@ -40,7 +40,7 @@ size_t RuleChanges::begin_next() {
   turns_.pop_front();
   Asked asked = std::move(waiting_.extract(active_).mapped());
   active_asked_on_ = asked.on;
-  size_t done = owner_.on_turn(active_);
+  size_t done = owner_.on_turn(active_) + asked.list.size() / ordered_per_unit;
   if (std::string reason = grid_.begin(std::move(asked.list)); !reason.empty()) {
     refuse(std::move(reason));
   } else if (grid_.parted()) {
@@ -68,7 +68,8 @@ size_t RuleChanges::enter() {
   if (interest_ != before) owner_.on_change_begun(active_, interest_);
   // It held the one before in any case.
   before_ = grid_.leave(before) ? before : GridIndex::none;
-  return interest_ == before ? finish() : 0;
+  const size_t done = before_ == GridIndex::none ? 0 : grid_.rules_of(before_) / ordered_per_unit;
+  return interest_ == before ? done + finish() : done;
 }
 
 size_t RuleChanges::change_over(size_t units) {

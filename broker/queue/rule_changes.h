@@ -6,8 +6,9 @@
 //                                        +--> refused
 //
 // Until then its receiver gets nothing, neither by the old list nor by the new one. A receiver that asks again before its turn has the
-// newest list only. Who asks for what is in force waits for nobody. A step takes about as many units as it is given: a unit is a look at
-// one message, cell or place. No sockets, no time, one thread.
+// newest list only. Who asks for what is in force waits for nobody, where the caller has time to find that out at once. A step takes about
+// as many units as it is given: a unit is a look at one message, cell or place, or two rules of a list that is put in order with its
+// borders. No sockets, no time, one thread.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +49,9 @@ class RuleChanges {
 
   RuleChanges(GridIndex& grid, Owner& owner) : grid_(grid), owner_(owner) {}
 
-  /// `asked_on` comes back with a refusal. False: there is nothing to do, because just this list is in force.
-  bool ask(uint32_t receiver, GridIndex::List list, uint64_t asked_on);
+  /// `asked_on` comes back with a refusal. False: there is nothing to do, because just this list is in force. To look whether it is takes
+  /// half a unit for each rule; without `compare` such a list waits for its turn like any other.
+  bool ask(uint32_t receiver, GridIndex::List list, uint64_t asked_on, bool compare);
   /// Its list is not in force yet.
   bool pending(uint32_t receiver) const { return active_ == receiver || waiting_.contains(receiver); }
   bool idle() const { return active_ == 0 && turns_.empty(); }

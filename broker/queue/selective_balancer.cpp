@@ -367,11 +367,11 @@ Queue::Confirmed SelectiveBalancer::confirm(uint32_t number, uint64_t first, uin
 
 std::string SelectiveBalancer::set_rules(uint32_t number, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) {
   if (std::string wrong = GridIndex::refusal_of(rules); !wrong.empty()) return wrong;
-  at_once = at_once && changes_.idle();
-  if (!changes_.ask(number, rules, asked_on)) return {};
+  const bool is_first = changes_.idle();
+  if (!changes_.ask(number, rules, asked_on, at_once)) return {};
   set_room(number, false);
   drained_.reset();
-  if (at_once) {
+  if (at_once && is_first) {
     changes_.work(options_.rule_units_at_once);
     for (RefusedList& refused : changes_.take_refused()) return std::move(refused.reason);  // there is no other
   }

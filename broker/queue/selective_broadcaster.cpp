@@ -360,9 +360,9 @@ Queue::Confirmed SelectiveBroadcaster::confirm(uint32_t number, uint64_t first, 
 
 std::string SelectiveBroadcaster::set_rules(uint32_t number, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) {
   if (std::string wrong = GridIndex::refusal_of(rules); !wrong.empty()) return wrong;
-  at_once = at_once && changes_.idle();
-  if (!changes_.ask(number, rules, asked_on)) return {};
-  if (!at_once) return {};
+  const bool is_first = changes_.idle();
+  if (!changes_.ask(number, rules, asked_on, at_once)) return {};
+  if (!at_once || !is_first) return {};
   changes_.work(options_.rule_units_at_once);
   for (RefusedList& refused : changes_.take_refused()) return std::move(refused.reason);  // there is no other
   return {};

@@ -145,7 +145,8 @@ void ReceiverDesk::on_frame(Session& session, const wire::Frame& frame) {
       on_credit(session, frame.body);
       return;
     case wire::FrameType::end:
-      if (frame.body.size() == 8) {
+      if (const auto end = wire::End::decode(frame.body)) {
+        if (end->value != 0) return refuse(session, ErrorCode::frame, "END of a receiver says 0, not " + std::to_string(end->value));
         desk_of(number).leaving = true;
         mark(number);
         return;

@@ -59,6 +59,7 @@ SenderDesk::SenderDesk(net::EventLoop& loop, const Options& options, Queue& queu
 uint64_t SenderDesk::join(Session& session, const wire::Hello& hello) {
   Account& account = accounts_[hello.number - 1];
   account.session = &session;
+  account.walked_bytes = 0;  // whatever waited on the connection before is gone with it
   account.known = account.joined = true;
   ++connected_;
   set_ended(account, false);
@@ -162,6 +163,7 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
   Account& account = accounts_[session.number() - 1];
   net::Connection::ReadTimes times(session.connection(), frame);
   wire::RecordWalk records(frame.body);
+  records.skip(std::exchange(account.walked_bytes, 0));
   bool right = true, took = false;
   const auto begin_to_take = [&] {
     if (!std::exchange(took, true)) published(session.number());
@@ -179,8 +181,9 @@ void SenderDesk::on_publish(Session& session, const wire::Frame& frame) {
     right = is_right(session.number(), account.next_index, record->data());
     if (!right) {
       refuse_record(session, account.next_index, record->data());
-    } else if (wire::record_index(record->data()) == account.next_index) {  // below: repeated after a reconnect, or before this turn
+    } else if (wire::record_index(record->data()) == account.next_index) {  // below: repeated after a reconnect
       if (!has_time_for(record->data())) {
+        account.walked_bytes = before_bytes;
         wait_for_turn(session);
         break;
       }

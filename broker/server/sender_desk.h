@@ -47,6 +47,7 @@ class SenderDesk {
     std::vector<wire::RefusedRange> refused_untold;
     std::vector<wire::RefusedRange> refused_told;  // on this connection: may be lost with it
     bool awaits_turn = false;  // stands in turns_
+    size_t walked_bytes = 0;   // of the frame that waits for its turn: of these records nothing is new
   };
 
   SenderDesk(net::EventLoop& loop, const Options& options, Queue& queue, net::FramePlaces& frame_places, EventLog& log);

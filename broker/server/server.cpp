@@ -169,6 +169,10 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
     return Refusal{ErrorCode::frame,
                    "HELLO says next_index " + std::to_string(hello->next_index) + "; indexes end at " + std::to_string(wire::index_max)};
   }
+  if (hello->role != Role::sender && hello->next_index != 0) {
+    return Refusal{ErrorCode::frame, "HELLO says next_index " + std::to_string(hello->next_index) + "; of a " +
+                                         std::string(wire::name_of(hello->role)) + " it has to be 0"};
+  }
   // While it drains, a receiver that comes late still gets what there is.
   if (books_closed_ || (stopping_ && hello->role != Role::receiver)) return Refusal{ErrorCode::ending, "the broker is ending"};
   if (hello->role == Role::receiver) {

@@ -353,6 +353,37 @@ TEST(KindsMemory, OfKindsThatAreHandedOutAtOnceHasALimitToo) {
   EXPECT_LE(queue->looks_at_new_kinds() - looks_before, 2 * rules) << "each was new once at most";
 }
 
+/// Nobody is read any more: what comes beyond the budget is what receivers make N2NQ note of what waits.
+TEST(KindsMemory, AndThatOfDeliveriesGrowBeyondTheBudgetByTheirSharesOfIt) {
+  for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
+    constexpr uint32_t senders = 200;
+    constexpr size_t budget_bytes = 8 * mib, reserve_bytes = budget_bytes / 4;
+    QueueOptions options = options_of(mode, true, true, 2);
+    options.senders = senders;
+    options.responses_window = 65'536;
+    options.notes_bytes_max = budget_bytes / 2;
+    options.deliveries_bytes_max = budget_bytes / 4;
+    Measured queue(options);
+    for (uint32_t size = 1; queue->bytes_held() < budget_bytes; ++size) {
+      for (uint32_t sender = 1; sender <= senders; ++sender) queue->take_in(support::make_record(sender, size - 1, size), 1, 1);
+    }
+    const size_t before_bytes = queue->bytes_held();
+    for (uint32_t receiver = 1; receiver <= 2; ++receiver) queue->join(receiver);
+    ASSERT_EQ(queue->set_rules(1, one_size_of_each(senders), 1), "");
+    size_t most = 0;
+    while (queue->work(1000) > 0) most = std::max(most, queue->bytes_held());
+    EXPECT_EQ(queue->take_refused_lists().size(), 1u) << "it would be more than half";
+    EXPECT_GE(most, before_bytes + options.notes_bytes_max / 2) << "so much there was";
+    EXPECT_LE(most, before_bytes + options.notes_bytes_max + reserve_bytes);
+    for (uint32_t receiver = 1; receiver <= 2; ++receiver) {
+      queue->add_credit(receiver, UINT32_MAX);
+      queue.take(receiver);
+    }
+    const size_t others_bytes = 2 * Allowance::always * Allowance::bytes_per_delivery;
+    EXPECT_LE(queue->bytes_held(), before_bytes + options.notes_bytes_max + reserve_bytes + options.deliveries_bytes_max + others_bytes);
+  }
+}
+
 /// 40,000 kinds wait at once, and none of them is worth keeping when they have gone.
 TEST(KindsMemory, OfKindsThatAreGoneIsWhatTheQueueSaysAndIsGivenBack) {
   for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {

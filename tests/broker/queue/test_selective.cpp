@@ -247,6 +247,57 @@ TEST_P(LargeList, ThatIsRefusedLateHoldsUpNoConnectionThatCameMeanwhile) {
   EXPECT_EQ(kit.delivered(1).size(), 11u);
 }
 
+/// To put it in order is work like any other, also where no message waits that it could part.
+TEST_P(LargeList, OfEachOfManyReceiversHasItsPartOfTheTime) {
+  constexpr uint32_t receivers = 200, side = 32;
+  QueueOptions many = options();
+  many.receivers = receivers;
+  support::QueueKit kit(many);
+  // All single sizes of single senders but one, so that no two lists are equal and all have the same few borders.
+  const auto list_without = [](uint32_t left_out) {
+    std::vector<wire::Rule> rules;
+    for (uint32_t i = 0; i < side * side; ++i) {
+      const uint32_t sender = 1 + i % side, size = i / side;
+      if (i != left_out) rules.push_back({sender, sender, size, size});
+    }
+    return rules;
+  };
+  size_t most = 0;
+  const auto parts_until_all_are_in_force = [&](uint32_t first_left_out) {
+    for (uint32_t number = 1; number <= receivers; ++number) {
+      EXPECT_EQ(kit->set_rules(number, list_without(first_left_out + number), 1, false), "");
+    }
+    size_t parts = 0;
+    for (; const size_t units = kit->work(2000); ++parts) most = std::max(most, units);
+    return parts;
+  };
+  for (uint32_t number = 1; number <= receivers; ++number) kit.join(number);
+  EXPECT_GE(parts_until_all_are_in_force(0), receivers / 5);
+  EXPECT_GE(parts_until_all_are_in_force(receivers), receivers / 3) << "and the list before is taken apart, too";
+  EXPECT_LE(most, 2000u + side * side + 10u) << "one list beyond";
+  EXPECT_TRUE(kit->take_refused_lists().empty());
+}
+
+/// Who asks for it over and over would have it put in order each time.
+TEST_P(LargeList, ThatIsInForceAlreadyWaitsForItsTurnWhereMuchIsAsked) {
+  support::QueueKit kit(options());
+  kit.join(1);
+  ASSERT_EQ(kit->set_rules(1, {{1, 1, 0, 20}}, 1), "");
+  kit->add_credit(1, 10);
+  kit.publish(1);
+  kit->take_ready();
+  ASSERT_TRUE(kit->has_next(1));
+  EXPECT_EQ(kit->set_rules(1, {{1, 1, 0, 20}}, 2), "");
+  EXPECT_TRUE(kit->has_next(1)) << "it waits for nobody";
+  EXPECT_EQ(kit->set_rules(1, {{1, 1, 0, 20}}, 3, false), "");
+  EXPECT_FALSE(kit->has_next(1)) << "not looked at yet";
+  while (kit->work(1) > 0) continue;
+  EXPECT_TRUE(kit->take_refused_lists().empty());
+  kit.write_all(1);
+  EXPECT_EQ(kit.text(1), "1:0");
+  EXPECT_TRUE(kit->drained(1));
+}
+
 INSTANTIATE_TEST_SUITE_P(BothModes, LargeList, ::testing::Values(wire::QueueMode::broadcaster, wire::QueueMode::load_balancer),
                          [](const auto& mode) { return mode.param == wire::QueueMode::broadcaster ? "broadcaster" : "load_balancer"; });
 

@@ -2,8 +2,11 @@
 // A message of a kind that is new is compared with every list of rules in force. Who sends very many such at once takes no time from others.
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "broker/server/sender_desk.h"
 #include "tests/broker/support/seed_frames.h"
 #include "tests/broker/support/stepped_server.h"
 
@@ -29,10 +32,10 @@ std::vector<wire::Rule> long_list(uint32_t receiver) {
   return rules;
 }
 
-wire::Bytes one_of_each_kind(uint32_t sender, uint64_t from) {
+wire::Bytes one_of_each_kind(uint32_t sender, uint64_t from, uint32_t to_kind = kinds) {
   wire::Bytes frame;
   const size_t begun_at = wire::begin_frame(frame, wire::FrameType::publish);
-  for (uint32_t kind = 0; kind < kinds; ++kind) {
+  for (uint32_t kind = 0; kind < to_kind; ++kind) {
     const wire::Bytes record = support::make_record(sender, from + kind, kind);
     frame.insert(frame.end(), record.begin(), record.end());
   }
@@ -139,6 +142,75 @@ TEST_P(NewKinds, WhoLeavesInTheMiddleHarmsNobody) {
 
 INSTANTIATE_TEST_SUITE_P(BothModes, NewKinds, ::testing::Values(wire::QueueMode::broadcaster, wire::QueueMode::load_balancer),
                          [](const auto& mode) { return mode.param == wire::QueueMode::broadcaster ? "broadcaster" : "load_balancer"; });
+
+/// The senders' side alone, with one connection, whose frames are spoilt at their beginning each time that they were looked at.
+class SpoilingOwner : public Session::Owner {
+ public:
+  SpoilingOwner() {
+    options_.queue.requests = true;
+    options_.queue.receivers = receivers;
+    queue_ = Queue::make(options_.queue);
+    for (uint32_t number = 1; number <= receivers; ++number) EXPECT_EQ(queue_->set_rules(number, long_list(number), 1), "");
+    desk_ = std::make_unique<SenderDesk>(loop_, options_, *queue_, places_, log_);
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) throw std::runtime_error("no socket pair");
+    client_ = std::make_unique<WireClient>(net::Fd(ends[0]));
+    session_ = std::make_unique<Session>(loop_, net::Fd(ends[1]), 1, 60 * net::ns_per_s, *this);
+    client_->send(support::hello_of(wire::Role::sender, 1));
+    wake_up();
+  }
+
+  void wake_up() {
+    loop_.post([this] { loop_.stop(); });
+    loop_.run();
+  }
+  WireClient& client() { return *client_; }
+  bool serving() const { return session_->serving(); }
+  uint64_t taken_in() const { return desk_->account(1).next_index; }
+  int looks() const { return looks_; }
+
+ private:
+  void on_hello(Session& session, wire::ByteView body) override {
+    desk_->join(session, *wire::Hello::decode(body));
+    wire::Welcome welcome;
+    welcome.frame_bytes_max = 1 << 20;
+    session.welcome(wire::Role::sender, 1, welcome, places_);
+  }
+  void on_frame(Session& session, const wire::Frame& frame, int64_t) override {
+    ++looks_;
+    desk_->on_frame(session, frame);
+    // It lies in the memory of the connection, which is no constant. So long a record is in no frame.
+    wire::store(const_cast<uint8_t*>(frame.body.data()), UINT32_MAX);
+  }
+  bool wants(Session& session, const wire::BegunFrame& frame) override { return desk_->wants(session, frame); }
+  void on_left(Session& session, const std::string&) override { desk_->on_left(session); }
+  bool in_frame(const Session&) const override { return false; }
+  void on_no_hello(Session&) override {}
+  void on_writable(Session&) override {}
+  void on_refused(Session&, wire::ErrorCode) override {}
+  void on_gone(Session&) override {}
+
+  net::EventLoop loop_;
+  EventLog log_{""};
+  Options options_;
+  std::unique_ptr<Queue> queue_;
+  net::FramePlaces places_{16 << 20, [] {}};
+  std::unique_ptr<SenderDesk> desk_;
+  std::unique_ptr<WireClient> client_;
+  std::unique_ptr<Session> session_;
+  int looks_ = 0;
+};
+
+TEST(NewKindsOfOneFrame, WhatWasTakenInOfItIsNotLookedAtAgainInItsNextTurn) {
+  constexpr uint32_t some_kinds = 100;
+  SpoilingOwner owner;
+  ASSERT_TRUE(owner.serving());
+  owner.client().send(wire::ByteView(one_of_each_kind(1, 0, some_kinds)));
+  for (int wakes = 0; wakes < 10'000 && owner.serving() && owner.taken_in() < some_kinds; ++wakes) owner.wake_up();
+  EXPECT_EQ(owner.taken_in(), some_kinds);
+  EXPECT_TRUE(owner.serving());
+  EXPECT_GT(owner.looks(), 5) << "60 lists of 1,000 rules for each kind: eight of them, and one, are half a million";
+}
 
 }  // namespace
 }  // namespace n2nq

@@ -60,6 +60,11 @@ std::vector<Wrong> wrong_first_frames() {
     spoil(one);
     return encoded(one);
   };
+  const auto with_index = [](wire::Role role) {
+    wire::Hello one = good_hello(role, 1);
+    one.next_index = 1;
+    return encoded(one);
+  };
   wire::Bytes long_hello = encoded(good_hello(wire::Role::sender, 1));
   long_hello.resize(long_hello.size() + 4);
   wire::store(long_hello.data(), uint32_t{60});
@@ -75,6 +80,8 @@ std::vector<Wrong> wrong_first_frames() {
       {"version 2", hello([](auto& one) { one.version_read = 2; }), ErrorCode::other_version, "version 2"},
       {"a longer HELLO", long_hello, ErrorCode::frame, "56"},
       {"an index that cannot be", hello([](auto& one) { one.next_index = UINT64_MAX; }), ErrorCode::frame, "indexes end at"},
+      {"a receiver's index", with_index(wire::Role::receiver), ErrorCode::frame, "of a receiver"},
+      {"a probe's index", with_index(wire::Role::probe), ErrorCode::frame, "of a probe"},
       {"a reserved byte", hello([](auto& one) { one.reserved_read = 1; }), ErrorCode::frame, "byte 7"},
       {"role 0", hello([](auto& one) { one.role = static_cast<wire::Role>(0); }), ErrorCode::number, "role 0"},
       {"role 4", hello([](auto& one) { one.role = static_cast<wire::Role>(4); }), ErrorCode::number, "role 4"},
@@ -138,6 +145,7 @@ std::vector<Wrong> wrong_receivers_frames() {
       {"CREDIT", encoded(wire::Credit{1}), ErrorCode::not_offered, "requests"},
       {"PUBLISH", support::publish_frames(1, 0, 1, 50, 1000), ErrorCode::frame, "PUBLISH"},
       {"DELIVER", with_header(1 << 30, 4), ErrorCode::frame, "limit"},
+      {"END with a number", encoded(wire::End{1}), ErrorCode::frame, "says 0, not 1"},
   };
 }
 
