@@ -14,6 +14,7 @@ from run_folder import RunFolder, percentile
 from verify_run import verify
 
 UNASKED_S = 4
+OFF_OUTSIDE_US = 100  # of what a jump has nothing to do with
 FULL = bool(os.environ.get("N2NQ_FULL"))
 
 
@@ -41,19 +42,26 @@ class Clocks(ClocksCase):
     def test_a_clock_that_jumps_is_noticed(self):
         for program, step_ns in (("n2nq-senders", S), ("n2nq-receivers", -S)):
             with self.subTest(program):
-                name = f"{program}-{step_ns}"
-                run = self.run_with(name, "--set", "senders.delay_ms=10", "--set", "senders.messages=800",
-                                    test_clocks={program: {"step_ns": step_ns, "step_after_ns": 6 * S}})
-                role = program.removeprefix("n2nq-")
-                told = self.offsets(run)[f"{role}_to_broker"]
-                self.assertEqual(told["jumps"], 1, told)
-                [span] = told["wrong_spans"]
-                self.assertAlmostEqual(span["jump_us"], -step_ns / 1e3, delta=5000)
-                self.assertLess(span["to_s"] - span["from_s"], 2)
-                self.assertLess(self.offsets(run)["senders_to_receivers"]["bound_us"], 100_000, "told in time")
-                self.assertEqual(run.summary["verdict"], "degraded")
-                self.assertTrue(any("jumped" in reason for reason in run.summary["reasons"]), run.summary["reasons"])
-                self.check_outside(run, span)
+                for attempt in range(4):  # a busy machine may hold all probes of a burst up for longer than that
+                    off_us = self.off_outside_of_a_jump_us(program, step_ns, f"{program}-{step_ns}-{attempt}")
+                    if off_us < OFF_OUTSIDE_US:
+                        break
+                self.assertLess(off_us, OFF_OUTSIDE_US)
+
+    def off_outside_of_a_jump_us(self, program, step_ns, name):
+        """How far a latency is off at most that has nothing to do with the jump, which is noticed and named."""
+        run = self.run_with(name, "--set", "senders.delay_ms=10", "--set", "senders.messages=800",
+                            test_clocks={program: {"step_ns": step_ns, "step_after_ns": 6 * S}})
+        role = program.removeprefix("n2nq-")
+        told = self.offsets(run)[f"{role}_to_broker"]
+        self.assertEqual(told["jumps"], 1, told)
+        [span] = told["wrong_spans"]
+        self.assertAlmostEqual(span["jump_us"], -step_ns / 1e3, delta=5000)
+        self.assertLess(span["to_s"] - span["from_s"], 2)
+        self.assertLess(self.offsets(run)["senders_to_receivers"]["bound_us"], 100_000, "told in time")
+        self.assertEqual(run.summary["verdict"], "degraded")
+        self.assertTrue(any("jumped" in reason for reason in run.summary["reasons"]), run.summary["reasons"])
+        return self.off_outside_us(run, span)
 
     def test_a_jump_that_is_told_late_is_within_the_bound(self):
         """While the bench stands still, nobody tells the receivers that the senders' clock has jumped."""
@@ -205,8 +213,8 @@ class Clocks(ClocksCase):
         print(f"{wrong} latencies off by the jump, all in its span; {told['senders_to_receivers']['bound_us']:.0f} us of bound")
         self.assertTrue(any("jumped" in reason for reason in run.summary["reasons"]), run.summary["reasons"])
 
-    def check_outside(self, run, span):
-        """What was neither sent nor received in the span is as before."""
+    def off_outside_us(self, run, span):
+        """What was neither sent nor received in the span is as before, and within the bound: how far it is off at most."""
         before, inside, after, off_us = [], [], [], []
         for log in run.receivers.values():
             begun = over = False  # a clock that went back says the same instants twice, but the lines stand in the order of receipt
@@ -224,13 +232,15 @@ class Clocks(ClocksCase):
                 if over or not begun:
                     raw_us = (int(row["received_ns"]) - int(row["sent_ns"])) / 1e3
                     off_us.append(float(row["latency_us"]) - (raw_us - round(raw_us * 1e3 / S) * S / 1e3))  # jumps are of whole seconds
-        print(f"{run.folder.name}: outside of the span at most {max(map(abs, off_us)):.1f} us from the truth")
-        self.assertLess(max(map(abs, off_us)), max(100, self.offsets(run)["senders_to_receivers"]["bound_us"]))
+        worst_us, bound_us = max(map(abs, off_us)), self.offsets(run)["senders_to_receivers"]["bound_us"]
+        print(f"{run.folder.name}: outside of the span at most {worst_us:.1f} us from the truth, within {bound_us:.1f}")
+        self.assertLessEqual(worst_us, bound_us)
         outside = sorted(before + after)
         self.assertGreater(len(outside), 2 * len(inside))
         self.assertLess(abs(quick_us(before) - quick_us(after)), 100)
         self.assertGreater(outside[0], -100_000)
         self.assertLess(outside[-1], 500_000, "nothing outside is off by the jump")
+        return worst_us
 
 
 if __name__ == "__main__":

@@ -181,6 +181,34 @@ class ALab(unittest.TestCase):
         self.assertFalse(networks & network_namespaces())
 
 
+class FoldersOfThisMachine(unittest.TestCase):
+    def test_what_is_mounted_below_one_cannot_be_written_either(self):
+        """As where /usr/local is a file system of its own; here in a mount namespace that goes with its process."""
+        folder = tempfile.TemporaryDirectory(prefix="n2nq-mounts-")
+        self.addCleanup(folder.cleanup)
+        program = """if True:
+            import errno, pathlib, sys
+            import host_root
+            from namespaces import NEW_MOUNT, PRIVATE, RECURSIVE, mount, unshare
+            unshare(NEW_MOUNT)
+            mount(None, "/", flags=PRIVATE | RECURSIVE)
+            here, there = pathlib.Path(sys.argv[1], "here"), pathlib.Path(sys.argv[1], "there")
+            (here / "below").mkdir(parents=True)
+            mount("tmpfs", here / "below", "tmpfs")
+            (here / "below/x").touch()
+            host_root._take_over(here, there)
+            assert (there / "below/x").exists()
+            for place in ("y", "below/y"):
+                try:
+                    (there / place).touch()
+                    print(place, "was written")
+                except OSError as error:
+                    print(place, errno.errorcode[error.errno])
+            (here / "below/y").touch()"""
+        done = subprocess.run([sys.executable, "-B", "-c", program, folder.name], cwd=LAB, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "y EROFS\nbelow/y EROFS\n"), done.stderr)
+
+
 class HostKeys(unittest.TestCase):
     def test_wrong_and_unknown_ones(self):
         lab = Lab(3, bad_key=["h2"], unknown_key=["h3"])

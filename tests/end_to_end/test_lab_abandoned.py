@@ -37,17 +37,24 @@ class Abandoned(unittest.TestCase):
         self.assertIsNone(pretend_host.born(pid))
 
     def test_a_host_goes_with_its_maker_that_has_not_noted_it(self):
-        program = """if True:
+        self.check_that_it_goes_with_its_maker('facts["hosts"] and facts["hosts"][0]["pid"]')
+
+    def test_so_do_emulated_links(self):
+        self.check_that_it_goes_with_its_maker('facts["emulator"] and facts["emulator"]["pid"]')
+
+    def check_that_it_goes_with_its_maker(self, pid):
+        """Of a lab whose maker is killed where it was to note this process."""
+        program = f"""if True:
             import os
             from lab import Lab, pretend_lab
             write = pretend_lab._write_facts
             def die_instead(facts):
-                if facts["hosts"]:
-                    print(facts["hosts"][0]["pid"], flush=True)
+                if pid := {pid}:
+                    print(pid, flush=True)
                     os.kill(os.getpid(), 9)
                 write(facts)
             pretend_lab._write_facts = die_instead
-            Lab(1)"""
+            Lab(1, shape={{"delay_ns": 0}})"""
         killed = subprocess.run([sys.executable, "-B", "-c", program], cwd=pathlib.Path(__file__).parent, capture_output=True, text=True)
         pid = int(killed.stdout)
         until = time.monotonic() + 60

@@ -42,9 +42,20 @@ class Placements(InTurn):
                                                   DELAY_MS, f"{preset}-{mode}-{attempt}")
             placed = run.summary["settings"]
             self.assertEqual([placed[role]["host"] for role in ("broker", "senders", "receivers")], ["n2nq-vm", senders, receivers])
+            self.check_clocks(run, {"senders": senders, "receivers": receivers})
             return errors_us
 
         self.judge(f"{preset}, {mode}", WITHIN_US, make_pairs)
+
+    def check_clocks(self, run, hosts):
+        """That the clocks of these hosts show the same is found out, and not taken for one clock."""
+        offsets = run.summary["environment"]["offsets"]
+        for role, host in hosts.items():
+            told = offsets[f"{role}_to_broker"]
+            self.assertEqual(told["clock"], "shared" if host == "n2nq-vm" else "probed", role)
+            self.assertLessEqual(abs(told["offset_us"]), told["bound_us"], role)
+        one_clock = set(hosts.values()) == {"n2nq-vm"}
+        self.assertEqual(offsets["senders_to_receivers"]["clock"], "shared" if one_clock else "probed")
 
 
 def test_of(preset, mode):

@@ -4,7 +4,7 @@ is seen outside, and it is gone with the host's last process."""
 import os
 import pathlib
 
-from namespaces import BIND, NO_EXEC, NO_SUID, PRIVATE, READ_ONLY, RECURSIVE, REMOUNT, enter_root, mount
+from namespaces import BIND, NO_EXEC, NO_SUID, PRIVATE, READ_ONLY, RECURSIVE, enter_root, make_read_only, mount
 
 USER, USER_ID = "lab", 20077
 SSHD_ID = 20078
@@ -62,7 +62,7 @@ def _take_over(here, there):
     elif here.is_dir():
         there.mkdir()
         mount(here, there, flags=BIND | RECURSIVE)
-        mount(None, there, flags=BIND | REMOUNT | READ_ONLY)
+        make_read_only(there)
 
 
 def _make_devices(dev):

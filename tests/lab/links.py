@@ -4,6 +4,7 @@
 A shape is a dict of delay_ns, jitter_ns (up to so much more), jitter_share (of the frames that it falls on), loss (share), rate_bps (0: without
 limit), reorder (share of the frames that are late by reorder_ns, for others to overtake), blackhole. Each link has one up, from its host, and one
 down: what goes from one host to another passes one of each."""
+import contextlib
 import json
 import os
 import pathlib
@@ -74,14 +75,19 @@ def _start_emulator(facts, write_facts):
     for host in facts["hosts"]:
         arguments += [host["name"], f"/proc/{host['pid']}/ns/net", "eth0", host["device"]]
     said_from, said_to = os.pipe()
+    go_from, go_to = os.pipe()  # one byte once it is noted; its end: it never will be
     log = os.path.join(facts["folder"], "links.log")
-    actions = [(os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, said_to, 1),
+    actions = [(os.POSIX_SPAWN_DUP2, go_from, 0), (os.POSIX_SPAWN_DUP2, said_to, 1),
                (os.POSIX_SPAWN_OPEN, 2, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)]
     pid = os.posix_spawn(arguments[0], arguments, {}, file_actions=actions, setsid=True)
     os.close(said_to)
+    os.close(go_from)
     facts["emulator"] = {"pid": pid, "socket": path}
     facts["processes"].append({"pid": pid, "born": pretend_host.born(pid)})
     write_facts()
+    with contextlib.suppress(BrokenPipeError):  # it has ended already, and its log says why
+        os.write(go_to, b"g")
+    os.close(go_to)
     with os.fdopen(said_from) as said:
         if said.readline() != "ready\n":
             raise OSError(f"no link emulator: {pathlib.Path(log).read_text().strip()}")

@@ -5,8 +5,9 @@ import os
 import subprocess
 
 NEW_MOUNT, NEW_UTS, NEW_IPC, NEW_PID, NEW_NET, NEW_TIME = 0x00020000, 0x04000000, 0x08000000, 0x20000000, 0x40000000, 0x00000080
-READ_ONLY, NO_SUID, NO_EXEC, REMOUNT, BIND, RECURSIVE, PRIVATE = 1, 2, 8, 32, 4096, 16384, 1 << 18
+READ_ONLY, NO_SUID, NO_EXEC, BIND, RECURSIVE, PRIVATE = 1, 2, 8, 4096, 16384, 1 << 18
 DETACH = 2
+_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE = 442, -100, 0x8000  # the same on all machines
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -24,6 +25,13 @@ def unshare(flags):
 def mount(source, target, kind=None, flags=0, options=None):
     encoded = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
     _checked(_libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3]), f"mount {source} on {target}")
+
+
+def make_read_only(mounted):
+    """A mount, and whatever is mounted below it."""
+    attributes = (ctypes.c_uint64 * 4)(READ_ONLY)  # to be set; none to be cleared
+    _checked(_libc.syscall(ctypes.c_long(_MOUNT_SETATTR), ctypes.c_int(_AT_FDCWD), os.fsencode(mounted), ctypes.c_uint(_AT_RECURSIVE),
+                           ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes))), f"mount_setattr {mounted}")
 
 
 def enter_root(folder):

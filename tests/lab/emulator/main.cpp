@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// n2nq-lab-links SOCKET [NAME NETWORK HOST_DEVICE BRIDGE_DEVICE]…: makes the devices of these links, says "ready" and carries frames between
-// them until it is killed. tests/lab/links.py starts it.
+// n2nq-lab-links SOCKET [NAME NETWORK HOST_DEVICE BRIDGE_DEVICE]…: waits for a byte, makes the devices of these links, says "ready" and
+// carries frames between them until it is killed. tests/lab/links.py starts it, and sends the byte once somebody could take it away again:
+// when stdin ends before that, it ends, too.
 #include <sched.h>
 
 #include <cstdio>
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: n2nq-lab-links SOCKET [NAME NETWORK HOST_DEVICE BRIDGE_DEVICE]...\n");
     return 2;
   }
+  if (std::getchar() == EOF) return 1;
   try {
     net::EventLoop loop;
     lab::Links links;
