@@ -160,6 +160,7 @@ ControlMessage decode_message(Json object) {
     return senders_stats(object);
   }
   if (type == "clock") return ClockMessage{object.get<measure::ClockReport>()};
+  if (type == "fault") return FaultMessage{object.at("message")};
   if (type == "bye") return ByeMessage{std::make_shared<const Json>(std::move(object))};
   if (type == "error") {
     return ErrorMessage{text_or_empty(object, "code"), object.at("message"), text_or_empty(object, "key"), text_or_empty(object, "order")};

@@ -76,6 +76,10 @@ struct ReceiversStats {
   std::vector<ReceiverRow> rows;
 };
 
+struct FaultMessage {
+  std::string message;  // workers: a sentence that the bye holds, too
+};
+
 struct ByeMessage {
   std::shared_ptr<const nlohmann::json> object;  // may be tens of MiB: read by whoever works out the result
 };
@@ -85,7 +89,8 @@ struct ErrorMessage {
   std::string order;  // workers: what they were told and do not do; empty: it is about something else
 };
 
-using ControlMessage = std::variant<HelloMessage, StateMessage, ClockMessage, SendersStats, ReceiversStats, ByeMessage, ErrorMessage>;
+using ControlMessage =
+    std::variant<HelloMessage, StateMessage, ClockMessage, SendersStats, ReceiversStats, FaultMessage, ByeMessage, ErrorMessage>;
 
 /// Throws std::exception (nlohmann's or std::invalid_argument) with what is wrong: an unknown type, a key that is missing or has another
 /// type.

@@ -67,13 +67,19 @@ bool LiveAccumulator::Group<Stats>::is_kept_waiting_for(double t_s) const {
   return is_open() && !is_silent(t_s);
 }
 
-LiveAccumulator::LiveAccumulator(const Settings& settings) : copies_(settings.copies()) {
+LiveAccumulator::LiveAccumulator(const Settings& settings) : copies_(settings.copies()), responses_(settings.queue.responses) {
   figures_.planned = settings.planned_messages().value_or(-1);
   figures_.warm_up.planned = settings.planned_warmup();
   figures_.in_flight_at_most = settings.queue.requests.has_value();
 }
 
+void LiveAccumulator::may_have_lost(Role role) {
+  // With responses N2NQ sends again what a receiver did not confirm; senders know what of theirs it has.
+  if (role == Role::broker || (role == Role::receivers && !responses_)) figures_.in_flight_at_most = true;
+}
+
 void LiveAccumulator::restarted(Role role) {
+  may_have_lost(role);
   if (role == Role::senders) {
     senders_ = {};
     senders_.absent = true;  // until it is asked

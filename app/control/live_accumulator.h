@@ -30,8 +30,11 @@ class LiveAccumulator {
   void set_clocks(const ClockBounds& clocks) { clocks_ = clocks; }
   /// The group stands still or is gone, so that nobody can be asked: it is silent at once.
   void set_absent(Role role, bool absent) { (role == Role::senders ? senders_.absent : receivers_.absent) = absent; }
-  /// The group's process is a new one, which tells everything from the start of the run once more.
+  /// The process is a new one, and a group's tells everything from the start of the run once more.
   void restarted(Role role);
+  /// Connections of this role broke, which may have taken along what was on them, or N2NQ with all that it held. Nobody tells of that
+  /// before the end, so that from now on what is in flight is an upper bound.
+  void may_have_lost(Role role);
   void add(const SendersStats& stats, double t_s);
   void add(const ReceiversStats& stats, double t_s);
   /// The picture at `t_s`. latency_now covers what came since the round before; it is empty when there was no new round.
@@ -76,6 +79,7 @@ class LiveAccumulator {
   void forget_what_silent_ones_knew(LiveFigures& figures) const;
 
   int copies_;
+  bool responses_;
   LiveFigures figures_;
   ClockBounds clocks_;
   std::int64_t senders_at_ns_ = 0, receivers_at_ns_ = 0;          // by their own clocks, of the answers that are shown

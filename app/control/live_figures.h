@@ -76,7 +76,8 @@ struct LiveFigures {
   // may have been sent between both answers and within what the clocks may err, and what was sent and is not told to be accepted.
   // 0: nothing to tell; NaN: not known.
   double in_flight_bound = 0;
-  // With requests it contains what nobody asked for, until N2NQ tells that as skipped.
+  // With requests it contains what nobody asked for, until N2NQ tells that as skipped; behind a restart or a connection that was broken on
+  // purpose what was lost with it, until the end.
   bool in_flight_at_most = false;
   /// Also while the receivers are silent, who may have got more than they have said.
   bool in_flight_is_bound() const { return in_flight_at_most || receivers_silent; }

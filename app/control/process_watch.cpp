@@ -193,6 +193,7 @@ void ProcessWatch::on_message(const SharedMessage& message) {
                  [this](const ClockMessage& clock) { emit said_clock(clock); },
                  [this](const SendersStats& stats) { answered_stats(), emit said_senders_stats(stats); },
                  [this](const ReceiversStats& stats) { answered_stats(), emit said_receivers_stats(stats); },
+                 [this](const FaultMessage& fault) { emit said_fault(fault); },
                  [this](const ByeMessage& bye) {
                    answer_timer_.stop();
                    bye_ = bye.object;

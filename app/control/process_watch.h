@@ -85,6 +85,7 @@ class ProcessWatch : public QObject {
   void said_clock(const n2nq::app::ClockMessage& clock);
   void said_senders_stats(const n2nq::app::SendersStats& stats);
   void said_receivers_stats(const n2nq::app::ReceiversStats& stats);
+  void said_fault(const n2nq::app::FaultMessage& fault);
   void said_error(const n2nq::app::ErrorMessage& error);
   void said_bye();
   /// It could not be made to stand still; or it did, and went on though nobody said so. Why, in half a sentence.

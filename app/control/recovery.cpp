@@ -12,15 +12,15 @@ QString recovery_text(double after_s) {
 
 /// What is not known is not held against it.
 bool Recovery::Open::has(const Sample& now) const {
-  return now.t_s > at_s && now.p50_us <= p50_us_max && !(now.in_flight > in_flight_max) && !(now.received_per_s < received_per_s_min);
+  const bool flows = std::isnan(now.in_flight) ? !(now.received_per_s < received_per_s_min) : !(now.in_flight > in_flight_max);
+  return now.t_s > at_s && now.p50_us <= p50_us_max && flows;
 }
 
 void Recovery::look(const LiveFigures& figures) {
   const bool silent = figures.senders_silent || figures.receivers_silent;
   const bool heard = !silent && figures.latency_now.count > 0;
-  const bool exact = !figures.in_flight_at_most;
-  const Sample now{figures.t_s, figures.latency_now.p50_us, exact ? static_cast<double>(figures.in_flight) : unknown,
-                   exact ? unknown : figures.received_per_s};
+  const double in_flight = figures.in_flight_at_most ? unknown : static_cast<double>(figures.in_flight);
+  const Sample now{figures.t_s, figures.latency_now.p50_us, in_flight, figures.received_per_s};
   for (Open& open : open_) {
     const bool in_range = heard && !open.lasts && open.has(now);
     if (!heard && !silent) continue;  // nothing was delivered since the last look, as happens at low rates

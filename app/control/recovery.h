@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How long a run takes to recover from a fault: until in flight and latency are back in the range that they had in the two seconds before.
-// Where in flight is known as an upper bound only, it says nothing: then deliveries have to come again, too, instead.
+// Where in flight is known as an upper bound only, also since the fault, it says nothing: then deliveries have to come again, too, instead.
 // Fed with the live figures, so its grain is their period. No clock of its own.
 #pragma once
 

@@ -166,10 +166,14 @@ measure::Ledger ledger_of(const RunRecord& record, QStringList& troubles) {
   if (settings.queue.responses) input.attempts_max = static_cast<std::uint64_t>(settings.responses.attempts_max);
   input.broker_restarted = record.broker_restarted;
   input.stopped_by_user = was_stopped(record);
-  if (auto account = account_of(record, Role::senders, measure::senders_account_from, troubles))
-    input.senders.push_back(std::move(*account));
-  if (auto account = account_of(record, Role::receivers, measure::receivers_account_from, troubles))
-    input.receivers.push_back(std::move(*account));
+  const auto take = [&record](Role role, auto account, auto& groups) {
+    if (!account) return;
+    const std::vector<std::string>& before = record.of(role).faults;
+    account->faults.insert(account->faults.begin(), before.begin(), before.end());
+    groups.push_back(std::move(*account));
+  };
+  take(Role::senders, account_of(record, Role::senders, measure::senders_account_from, troubles), input.senders);
+  take(Role::receivers, account_of(record, Role::receivers, measure::receivers_account_from, troubles), input.receivers);
   input.broker = account_of(record, Role::broker, measure::broker_account_from, troubles);
   return measure::make_ledger(input);
 }

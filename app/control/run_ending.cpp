@@ -200,6 +200,7 @@ void RunControl::Private::advance() {
 void RunControl::Private::on_gone(Role role, const QString& trouble) {
   Member& member = of(role);
   member.record.bye = member.watch->bye();
+  if (!member.record.bye) member.record.faults.insert(member.record.faults.end(), member.faults.begin(), member.faults.end());
   member.record.gone_at_s = t_s();
   if (const auto last_heard = member.watch->last_heard()) {
     const std::chrono::duration<double> silent = std::chrono::steady_clock::now() - *last_heard;

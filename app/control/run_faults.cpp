@@ -130,6 +130,7 @@ void RunControl::Private::make_fault(const Fault& fault) {
       break;
     default:
       member.watch->send(fault_message(fault));
+      if (fault.kind == FaultKind::disconnect && accumulator) accumulator->may_have_lost(fault.role);
       // A new connection ends what was done to the service before.
       if (misbehaving.erase({fault.role, fault.number}) > 0 && fault.kind == FaultKind::disconnect)
         recovery.mend({fault.role, fault.number});
@@ -191,6 +192,7 @@ void RunControl::Private::relaunch(Role role) {
   kept.floor = member.record.floor;
   kept.told_start = member.record.told_start;
   kept.started_late_ns = member.record.started_late_ns;
+  kept.faults = member.record.faults;
   // With what the one before it had seen: the new one goes on with the deliveries of all.
   const ClockRelation clock = relation(member.record, of(Role::broker).record);
   if (clock.kind == ClockRelation::Kind::probed) kept.clock_before_restart = clock.report;

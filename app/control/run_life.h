@@ -28,6 +28,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/control/live_accumulator.h"
 #include "app/control/planned_step.h"
@@ -64,6 +65,7 @@ struct Member {
   bool refused_order = false;  // something that it was told, which ends the run
   nlohmann::json clock_told;  // receivers: what they were told of the senders' clock; null: nothing
   QString listen_error;  // as N2NQ said it; empty: it listens, or has not said anything yet
+  std::vector<std::string> faults;  // that this process has told so far
   bool said_ended = false;
   bool end_asked = false;          // told to say bye, or being killed by this bench
   bool killed_on_purpose = false;  // by a fault: gone, or about to be

@@ -9,6 +9,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "app/control/clock_contradiction.h"
 #include "app/control/control_message.h"
@@ -36,6 +38,7 @@ struct ProcessRecord {
   std::optional<measure::ClockReport> clock_before_restart;  // of the process that this one goes on for
   std::size_t spans_before = 0;                              // of its clock's jumps, also before a restart, those told before the plan
   std::shared_ptr<const nlohmann::json> bye;                 // null: it never came
+  std::vector<std::string> faults;                           // of those that gave no bye, as they had told them
   bool gone_on = false;                                      // for a killed one
   bool salvaged = false;                                     // killed: its bye is what was read back of what it had noted
   nlohmann::json sampled_log;                                // killed with log: sampled, which is no account: what a bye says of its logs

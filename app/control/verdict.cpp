@@ -220,6 +220,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
     }
     outcome.reasons += QString("%1 gave no final account: what only they knew %2")
                            .arg(role_name(role), role == Role::senders ? "counts as not sent" : "is unexplained");
+    for (const std::string& fault : record.of(role).faults) outcome.reasons += QString::fromStdString(fault);
     broken = true;
   }
   for (const RunEvent& event : record.events) {

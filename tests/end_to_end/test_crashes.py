@@ -192,6 +192,14 @@ class Crashes(BenchCase):
             self.assertEqual(row["accepted"], row["delivered"] + row["expired"], row)
             self.assertGreater(row["expired"], 100, "four seconds of a hundred a second, but for what was there when they were killed")
 
+    def test_receivers_killed_for_good_received_until_they_were_killed(self):
+        # As fast as it goes and behind a warm-up the time of the receiving is from the first delivery to the last, not to when it was read back.
+        summary, _ = self.summary_of("quick", *self.settings(
+            senders__amount=1, receivers__amount=1, senders__messages="none", senders__duration_s=2, senders__delay_ms=0, senders__size_bytes=100_000,
+            senders__warmup_messages=10, queue__retention_s=1, messages_tsv_max_mib=0), "--fault", "kill:receivers@0.5", expect_exit=None)
+        rates = summary["rates"]
+        self.assertEqual(rates["received_over_s"], rates["over_s"], summary["reasons"])
+
     def test_what_nobody_resumes_goes_on_at_the_planned_end(self):
         for mode, responses in (("broadcaster", "false"), ("load-balancer", "true")):
             for whom, name in (("senders", "Senders"), ("receivers", "Receivers"), ("broker", "N2NQ")):

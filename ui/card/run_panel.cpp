@@ -161,7 +161,8 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
   QString meaning = figures.in_flight_at_most
                         ? QStringLiteral(
                               "Accepted × copies − received − skipped. With requests this contains what nobody asked for,\n"
-                              "until N2NQ tells that it was skipped: deliveries still to come are at most as many")
+                              "until N2NQ tells that it was skipped, and behind a restart or a disconnect what was lost by it:\n"
+                              "deliveries still to come are at most as many")
                         : QString::fromUtf8(counts[in_flight_at].meaning);
   if (figures.in_flight_bound != 0)
     meaning += QStringLiteral(".\n") + in_flight_bound_explained();

@@ -19,6 +19,11 @@ constexpr std::size_t faults_max = 100;
 
 const char* const state_names[] = {"waiting", "connected", "running", "ending", "ended", "failed"};
 
+/// When a process sent or received that.
+std::int64_t instant_ns(WorkerRole role, const Record& record) {
+  return role == WorkerRole::senders ? record.sent_ns : record.other_ns;
+}
+
 /// Salvaging writes the logs itself.
 LogOptions log_of(const WorkerSettings& settings) {
   LogOptions log = settings.log;
@@ -75,16 +80,23 @@ void Group::look_at_clocks() {
 }
 
 void Group::salvage() {
-  salvaged_ = salvage_logs(settings_.salvage, settings_.role, settings_.first, settings_.last, settings_.log, LogsGoOn::no,
-                           [this](const Record& record) { replay(record); });
-  service_fault(std::string("the ") + name_of(settings_.role) +
-                " ended before their time; their figures are what their logs and their staging file hold");
+  // Nobody tells a start to who reads back, and that may be long after the last message.
+  const auto take = [this](const Record& record) {
+    replay(record);
+    if (record.is_skipped()) return;
+    const std::int64_t at_ns = instant_ns(settings_.role, record);
+    ended_ns_ = std::max(ended_ns_, at_ns);
+    if (record.index >= 0 && (start_ns_ == 0 || at_ns < start_ns_)) start_ns_ = at_ns;  // not of the warm-up
+  };
+  salvaged_ = salvage_logs(settings_.salvage, settings_.role, settings_.first, settings_.last, settings_.log, LogsGoOn::no, take);
+  keep_fault(std::string("the ") + name_of(settings_.role) +
+             " ended before their time; their figures are what their logs and their staging file hold");
 }
 
 void Group::take_over() {
   recorder_.go_on_from(salvage_logs(settings_.continue_of, settings_.role, settings_.first, settings_.last, settings_.log, LogsGoOn::yes,
                                     [this](const Record& record) { replay(record); }));
-  service_fault(std::string("the ") + name_of(settings_.role) + " were killed and started again");
+  keep_fault(std::string("the ") + name_of(settings_.role) + " were killed and started again");
 }
 
 void Group::request(const RequestOrder& /*order*/) {
@@ -191,13 +203,19 @@ void Group::service_opened(const OpenFacts& facts) {
   offset_error_ns_ = std::min(offset_error_ns_, facts.offset_error_ns);
 }
 
+/// At once, too: who is killed gives no account.
 void Group::service_fault(const std::string& fault) {
+  if (keep_fault(fault)) tell_({{"type", "fault"}, {"message", fault}});
+}
+
+bool Group::keep_fault(const std::string& fault) {
   last_fault_ = fault;
-  if (faults_.size() < faults_max) {
-    faults_.push_back(fault);
-  } else {
+  if (faults_.size() == faults_max) {
     ++faults_left_out_;
+    return false;
   }
+  faults_.push_back(fault);
+  return true;
 }
 
 void Group::set_state(State state) {

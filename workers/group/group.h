@@ -46,7 +46,7 @@ class Group : public ServiceObserver {
   /// Ends whatever is still going on, finishes the logs and gives the final figures. Once.
   nlohmann::json bye();
   /// In place of connect() and start(): reads back what a killed group of the same settings had noted (settings().salvage), for bye().
-  /// Throws std::runtime_error.
+  /// It began and ended then with the first and the last message that was noted. Throws std::runtime_error.
   void salvage();
   /// Before connect(): the same (settings().continue_of), to go on where that group was: with its counts, figures and logs, and on its
   /// plan.
@@ -106,6 +106,8 @@ class Group : public ServiceObserver {
   void service_changed(ServiceState from, ServiceState to) override;
   void service_opened(const OpenFacts& facts) override;
   void service_fault(const std::string& fault) override;
+  /// True: it is told by name.
+  bool keep_fault(const std::string& fault);
 
   void set_state(State state);
   void tell_state(nlohmann::json extra = nlohmann::json::object());

@@ -109,10 +109,7 @@ bool Recorder::push_clocks() {
 
 void Recorder::go_on_from(const LogCounts& before) {
   if (ring_) ring_->add_unwritten(before.dropped);
-  if (before.dropped > 0) {
-    foot_remark_ = std::string(dropped_before_begins) + std::to_string(before.dropped) +
-                   " lines of its services; whether any of this log is not known";
-  }
+  if (before.dropped > 0) foot_remark_ = dropped_before(before.dropped);
   keep_error(before.error);
 }
 

@@ -106,7 +106,8 @@ std::size_t written_already(WorkerRole role, const std::vector<Staged>& records,
   return 0;
 }
 
-/// What the feet of a log say: each counts what its own process dropped of it, and a remark what all before that did of the whole group.
+/// What a log says of lines that are in none: each foot counts what its own process dropped of it, and a remark what all before that did of
+/// the whole group.
 struct DroppedByFeet {
   std::uint64_t all = 0, last = 0, before = 0;
 
@@ -177,7 +178,8 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
   StagingRing& ring = *found;
   if (ring.role() != role) throw std::runtime_error("staging file " + staging_file + ": it was written by " + name_of(ring.role()));
   LogCounts counts;
-  counts.dropped = ring.dropped() + ring.unwritten();
+  const std::uint64_t dropped_there = ring.dropped() + ring.unwritten();
+  counts.dropped = dropped_there;
   const auto keep_error = [&](const std::string& error) {
     if (counts.error.empty()) counts.error = error;
   };
@@ -199,6 +201,8 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
       each_record(records[i].record);
       left.log.add(records[i].record);
     }
+    // The staging file alone knows it, and whoever reads back after this has the logs alone.
+    if (dropped_there > 0) left.log.add_remark("remark: " + dropped_before(dropped_there));
     keep_error(go_on == LogsGoOn::yes ? left.log.break_off(killed_and_started) : left.log.close(0, ended_early));
     counts.lines += left.log.lines();
     counts.dropped += left.log.dropped();

@@ -10,6 +10,10 @@
 
 namespace n2nq::worker {
 
+std::string dropped_before(std::uint64_t lines) {
+  return std::string(dropped_before_begins) + std::to_string(lines) + " lines of its services; whether any of this log is not known";
+}
+
 ServiceLog::ServiceLog(const std::string& folder, WorkerRole role, std::uint32_t number)
     : role_(role), number_(number), path_(folder + "/" + measure::service_name(role == WorkerRole::senders ? 'S' : 'R', number) + ".log") {}
 

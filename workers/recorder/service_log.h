@@ -17,8 +17,10 @@ namespace n2nq::worker {
 
 using HeadLines = std::vector<std::pair<std::string, std::string>>;  // "key", "value"
 
-/// A remark in the foot of a log: what the process before did not write of all its group's logs follows.
+/// How dropped_before() begins; the number follows.
 inline constexpr std::string_view dropped_before_begins = "the process before this one dropped ";
+/// A remark of a log: what the processes before did not write of all their group's logs.
+std::string dropped_before(std::uint64_t lines);
 
 class ServiceLog {
  public:

@@ -177,6 +177,21 @@ TEST_F(RecoveryTest, where_in_flight_is_an_upper_bound_deliveries_have_to_come_a
   EXPECT_NEAR(recovered[0].after_s, 1.1, 1e-9);
 }
 
+TEST_F(RecoveryTest, what_was_lost_by_the_fault_and_stays_in_flight_holds_nothing_back) {
+  received_per_s = 1000;
+  rounds(20, 100, 50);
+  recovery.fault(0, t_s, receivers, false);
+  at_most = true;  // what the killed process had in its sockets is among it for ever
+  received_per_s = 400;
+  rounds(10, 100, 9000);
+  EXPECT_TRUE(recovery.take().empty()) << "deliveries have to come again, too";
+  received_per_s = 600;
+  rounds(3, 100, 9000);
+  const auto recovered = recovery.take();
+  ASSERT_EQ(recovered.size(), 1u);
+  EXPECT_NEAR(recovered[0].after_s, 1.1, 1e-9);
+}
+
 TEST_F(RecoveryTest, a_fault_that_is_never_mended_and_never_over_stays_open) {
   rounds(20, 100, 50);
   recovery.fault(3, t_s, receivers, false);

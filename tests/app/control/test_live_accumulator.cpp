@@ -168,6 +168,21 @@ TEST(live_accumulator, with_requests_what_is_in_flight_is_an_upper_bound) {
   EXPECT_TRUE(LiveAccumulator(settings).snapshot(0).in_flight_at_most);
 }
 
+TEST(live_accumulator, what_is_in_flight_is_an_upper_bound_where_some_of_it_may_have_been_lost) {
+  const auto is_at_most = [](Role restarted, bool responses) {
+    Settings settings;
+    settings.queue.responses = responses;
+    LiveAccumulator accumulator(settings);
+    accumulator.restarted(restarted);
+    return accumulator.snapshot(0).in_flight_at_most;
+  };
+  for (const bool responses : {false, true}) {
+    EXPECT_EQ(is_at_most(Role::receivers, responses), !responses) << "what was not confirmed comes again";
+    EXPECT_TRUE(is_at_most(Role::broker, responses)) << "what it held is gone";
+    EXPECT_FALSE(is_at_most(Role::senders, responses)) << "they hear what N2NQ has";
+  }
+}
+
 TEST(live_accumulator, what_has_arrived_was_accepted_and_sent) {
   Rounds rounds(4);
   rounds.ask(), rounds.senders_answer(10), rounds.receivers_answer(45);

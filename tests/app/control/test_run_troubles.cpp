@@ -315,6 +315,34 @@ TEST_F(RunControlTest, what_a_killed_worker_has_left_is_read_back) {
   }
 }
 
+TEST_F(RunControlTest, what_killed_workers_had_told_of_faults_is_in_the_result) {
+  for (const bool salvage_fails : {false, true}) {
+    host = PretendHost();
+    host.staging_file = "/dev/shm/left";
+    host.salvage_fails = salvage_fails;
+    host.behaviour[Role::senders].runs_on = true;
+    make();
+    control->start_all();
+    ASSERT_TRUE(wait_running());
+    const auto tell = [this](Role role, const char* fault) { host.process[role]->say({{"type", "fault"}, {"message", fault}}); };
+    ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running));
+    tell(Role::receivers, "R001: the first process");
+    control->make_fault({FaultKind::restart, Role::receivers});
+    ASSERT_TRUE(wait_until([this] { return host.times_told(Role::receivers, "start") == 2; }));
+    ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running));
+    tell(Role::receivers, "R002: the second process");
+    control->make_fault({FaultKind::kill, Role::receivers});
+    ASSERT_TRUE(wait_state(Role::receivers, ProcessState::died));
+    tell(Role::senders, "S001: told at once");
+    control->stop_all();
+    ASSERT_TRUE(wait_finished());
+    EXPECT_EQ(reasons().find("no final account") != std::string::npos, salvage_fails) << reasons();
+    EXPECT_NE(reasons().find("R001: the first process\nR002: the second process"), std::string::npos) << reasons();
+    EXPECT_EQ(reasons().find("S001: told at once"), std::string::npos) << "who gives an account says it there: " << reasons();
+    control.reset();
+  }
+}
+
 TEST_F(RunControlTest, what_a_killed_worker_has_left_is_touched_until_it_is_started_again) {
   host.staging_file = "/dev/shm/left";
   host.behaviour[Role::senders].runs_on = true;

@@ -214,6 +214,8 @@ TEST(Life, WithoutTheBrokerTheyGiveUpWithAFaultAndStillSayTheirFigures) {
   for (Child* child : {run.senders.get(), run.receivers.get()}) {
     const json failed = child->wait_for_state("failed");
     EXPECT_NE(failed["message"].get<std::string>().find("not back within 11000 ms"), std::string::npos) << failed;
+    const json fault = child->wait_for_type("fault");
+    EXPECT_NE(fault["message"].get<std::string>().find("connection lost"), std::string::npos) << "not only in the bye: " << fault;
     child->send({{"type", "bye"}});
   }
   const json receivers_bye = run.receivers->wait_for_type("bye");
@@ -322,6 +324,7 @@ TEST(Life, AKilledProcessLeavesWhatItHadReceived) {
   const json stats = stats_until(receivers, [](const json& now) { return now["received"] > 100; });
   receivers.kill(SIGKILL);
   EXPECT_EQ(receivers.wait_for_exit(), -SIGKILL);
+  const std::int64_t killed_by_ns = net::now_ns();
 
   const json bye = salvage("n2nq-receivers", run.configure_receivers(), staging_file);
   EXPECT_GE(bye["received"], stats["received"]);
@@ -332,10 +335,17 @@ TEST(Life, AKilledProcessLeavesWhatItHadReceived) {
   EXPECT_EQ(bye["out_of_order"], 0);
   EXPECT_TRUE(holds(bye["faults"], "the receivers ended before their time"));
   std::uint64_t delivered = 0, logged = 0;
+  std::int64_t first_ns = INT64_MAX, last_ns = 0;
   for (int number = 1; number <= 5; ++number) {
     std::ifstream log(run.log_path("receivers", "R00" + std::to_string(number)));
     std::string last;
-    for (std::string line; std::getline(log, line); last = line) logged += line.starts_with("#") ? 0 : 1;
+    for (std::string line; std::getline(log, line); last = line) {
+      const auto received = measure::parse_received_line(line);
+      if (!received) continue;
+      ++logged;
+      first_ns = std::min(first_ns, received->received_ns);
+      last_ns = std::max(last_ns, received->received_ns);
+    }
     EXPECT_NE(last.find("ended before its time"), std::string::npos);
   }
   for (const json& service : bye["services"]) {
@@ -344,6 +354,9 @@ TEST(Life, AKilledProcessLeavesWhatItHadReceived) {
   }
   EXPECT_EQ(delivered, bye["received"].get<std::uint64_t>());
   EXPECT_EQ(logged, delivered);
+  EXPECT_EQ(bye["started_ns"], first_ns);
+  EXPECT_EQ(bye["ended_ns"], last_ns) << "not when it was read back";
+  EXPECT_LE(last_ns, killed_by_ns);
   EXPECT_FALSE(fs::exists(staging_file));
 }
 

@@ -391,6 +391,30 @@ TEST_F(RecorderTest, WhatWasReadBackByAProcessThatWasKilledBeforeItSaidSoIsReadB
   EXPECT_THROW(read_back(LogsGoOn::no), std::runtime_error);
 }
 
+TEST_F(RecorderTest, WhatWasDroppedIsKnownToWhoReadsBackAgain) {
+  for (const LogsGoOn first : {LogsGoOn::yes, LogsGoOn::no}) {
+    std::string path;
+    {
+      StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
+      ring.push(received(1, 0));
+      ring.push(received(2, 0));
+      ring.count_dropped();
+      ring.add_unwritten(2);
+      path = ring.path();
+    }
+    const LogOptions wanted = options();
+    std::filesystem::remove_all(wanted.folder);
+    std::filesystem::create_directories(wanted.folder);
+    const auto read_back = [&](LogsGoOn go_on) {
+      return salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, go_on, [](const Record&) {}).dropped;
+    };
+    EXPECT_EQ(read_back(first), 3u);
+    ASSERT_FALSE(std::filesystem::exists(path));
+    EXPECT_EQ(read_back(first), 3u) << "killed before it said a hello: there are the logs alone";
+    EXPECT_EQ(read_back(LogsGoOn::no), 3u);
+  }
+}
+
 TEST_F(RecorderTest, WhoIsKilledWhileReadingBackLeavesAllOfItToTheNext) {
   std::string path;
   {
