@@ -64,6 +64,10 @@ bool BriefFile::is_one(const QString& name) {
   return name.startsWith(part_prefix) || name.startsWith(time_probe_prefix);
 }
 
+bool BriefFile::is_in_use(const QString& name) {
+  return names_in_use.has(name);
+}
+
 bool BriefFile::is_left_over(const QString& name) {
   const QString machine = this_machine();
   for (const QString& prefix : {part_prefix, time_probe_prefix}) {

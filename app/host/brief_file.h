@@ -20,6 +20,8 @@ class BriefFile {
   const QString& name() const { return name_; }
   /// Whether a file of this name is one, of whichever bench.
   static bool is_one(const QString& name);
+  /// Whether this process needs it, however old it is.
+  static bool is_in_use(const QString& name);
   /// Whether nobody needs it: this process, or one of this machine that is gone, has made it. Of others it is not known, nor of those in
   /// another container of this machine, whose processes have other numbers.
   static bool is_left_over(const QString& name);
@@ -28,7 +30,7 @@ class BriefFile {
   const QString name_;
 };
 
-/// Whoever made one that is older does not need it either.
+/// Whoever made one that is older does not need it either: who does touches it in time, or writes to it.
 inline constexpr qint64 brief_file_s_max = 600;
 
 }  // namespace n2nq::app

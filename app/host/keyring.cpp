@@ -57,9 +57,9 @@ void Keyring::read(const QString& name, std::function<void(std::optional<Secret>
     auto* job = new QKeychain::ReadPasswordJob(service);
     job->setKey(name);
     connect(job, &QKeychain::Job::finished, job, [job, question, tell](QKeychain::Job*) {
-      QByteArray bytes = job->binaryData();
+      const QByteArray bytes = job->binaryData();
       const auto secret = job->error() == QKeychain::NoError ? std::optional(Secret(bytes)) : std::nullopt;
-      bytes.fill('\0');
+      wipe_shared(bytes);
       tell([question, secret](Keyring& keyring) { keyring.answer(question, secret); });
     });
     job->start();
@@ -86,8 +86,10 @@ void Keyring::write(const QString& name, const Secret& secret) {
   KeyringThread::run([name, secret, tell = teller()] {
     auto* job = new QKeychain::WritePasswordJob(service);
     job->setKey(name);
-    job->setBinaryData(QByteArray(secret.text()));
-    connect(job, &QKeychain::Job::finished, job, [job, tell](QKeychain::Job*) {
+    const QByteArray bytes(secret.text());
+    job->setBinaryData(bytes);
+    connect(job, &QKeychain::Job::finished, job, [job, bytes, tell](QKeychain::Job*) {
+      wipe_shared(bytes);
       if (job->error() == QKeychain::NoError) return;
       tell([why = job->errorString()](Keyring& keyring) { emit keyring.failed("The keyring did not take it: " + why); });
     });

@@ -13,6 +13,8 @@
 #include <QSet>
 #include <QTimer>
 
+#include "app/host/ssh_secret.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -27,6 +29,7 @@ void leave_with_parent(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(3);  // the bench died before the line above
   ::signal(SIGINT, SIG_DFL);
+  let_child_leave_core();
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -121,7 +121,7 @@ bool is_plain_name(const QString& pattern) {
 const QStringList algorithm_keys = {"ciphers", "macs", "kexalgorithms", "hostkeyalgorithms", "pubkeyacceptedalgorithms"};
 /// The others that are read, of one value as those are, and of more. What is wrong with the rest is for ssh to say.
 const QStringList one_value_keys = {"hostname",       "port",          "user",         "identityfile",          "certificatefile",
-                                    "identitiesonly", "identityagent", "hostkeyalias", "pubkeyacceptedkeytypes"};
+                                    "identitiesonly", "identityagent", "hostkeyalias", "revokedhostkeys",       "pubkeyacceptedkeytypes"};
 const QStringList other_keys = {"host", "match", "include", "userknownhostsfile", "globalknownhostsfile", "proxyjump", "proxycommand"};
 
 bool has_one_value(const QString& key) {
@@ -392,6 +392,8 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
   for (const QString& file : global ? global->arguments : QStringList{"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"}) {
     if (file != "none") out.global_known_hosts_files += ssh_path_without_variables(file, out, home_);
   }
+  if (const QString file = first("revokedhostkeys"); !file.isEmpty() && !is_none(file))
+    out.revoked_keys_file = path(*lines["revokedhostkeys"], file);
   const QString jumps = first("proxyjump");
   if (!is_none(jumps) && what_is_wrong("proxyjump", jumps).isEmpty()) out.jumps = jumps.split(',', Qt::SkipEmptyParts);
   const QString command = lines.contains("proxycommand") ? lines["proxycommand"]->rest : QString();

@@ -32,6 +32,7 @@ struct SshHostConfig {
   QString identity_agent;         // socket; empty: no agent
   QStringList known_hosts_files;  // the first is where new keys are added
   QStringList global_known_hosts_files;
+  QString revoked_keys_file;  // keys that are refused of every host; empty: none
   QString host_key_alias;  // empty: none
   QStringList jumps;       // each of them an SshDestination; the first is connected to from here
   QString proxy_command;   // to be run in place of a connection; empty: none

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Is this the machine it says it is? Decided before anything that could be secret is sent.
 //
-// The files are read here, and not by libssh, which knows one of the user's files, passes @revoked over and does not tell the old key.
+// The files are read here, and not by libssh, which knows one of the user's files, passes over what is revoked, and does not
+// tell the old key.
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 #include "app/host/shell_quoted.h"
 #include "app/host/ssh_config.h"
+#include "app/host/ssh_identity.h"
 #include "app/host/ssh_link.h"
 #include "app/host/ssh_turn.h"
 
@@ -24,6 +26,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr qint64 known_hosts_bytes_max = 64 << 20;
+constexpr const char* ask_who_looks_after = "Ask who looks after the machine; nothing was sent to it";
 
 struct EntryFree {
   void operator()(ssh_knownhosts_entry* entry) const { ssh_knownhosts_entry_free(entry); }
@@ -64,14 +67,26 @@ struct Finding {
   bool known = false;
   QString revoked_in;                   // file
   QString other_fingerprint, other_in;  // of a key that is known in place of this one: type and fingerprint; file:line
+  QString authority_in;                 // file:line; it may have shown a certificate to who understands one
 };
 
 struct KnownLine {
+  enum class Kind { known, revoked, authority };
   int number;
-  bool revoked;
+  Kind kind;
   QByteArray type_and_key;
   ssh_key key;
 };
+
+/// Takes the mark at its beginning away. None: one that is not known here.
+std::optional<KnownLine::Kind> take_mark(QByteArray& line) {
+  if (!line.startsWith('@')) return KnownLine::Kind::known;
+  const qsizetype end = line.indexOf(' ');
+  const QByteArray mark = line.left(end);
+  line = line.mid(mark.size()).trimmed();
+  if (mark == "@revoked") return KnownLine::Kind::revoked;
+  return mark == "@cert-authority" ? std::optional(KnownLine::Kind::authority) : std::nullopt;
+}
 
 /// Each line of that file that has a key of `name`. What cannot be read is passed over, as ssh does.
 template <class Take>
@@ -84,27 +99,29 @@ void read_known(const QString& path, const QString& name, const Take& take) {
   for (QByteArray line : lines) {
     ++number;
     line = line.replace('\t', ' ').trimmed();
-    const bool revoked = line.startsWith("@revoked");
-    if (revoked) line = line.mid(8).trimmed();
-    if (line.isEmpty() || line.startsWith('#') || line.startsWith('@')) continue;
+    const auto kind = take_mark(line);
+    if (!kind || line.isEmpty() || line.startsWith('#')) continue;
     ssh_knownhosts_entry* raw = nullptr;
     if (ssh_known_hosts_parse_line(looked_up.constData(), line.constData(), &raw) != SSH_OK || !raw) continue;
     const std::unique_ptr<ssh_knownhosts_entry, EntryFree> entry(raw);
     if (is_taken_out(line, name)) continue;
-    take(KnownLine{number, revoked, line.mid(line.indexOf(' ') + 1).trimmed(), entry->publickey});
+    take(KnownLine{number, *kind, line.mid(line.indexOf(' ') + 1).trimmed(), entry->publickey});
   }
 }
 
 void look_into(const QString& path, const QString& name, ssh_key key, Finding& finding) {
   read_known(path, name, [&](const KnownLine& line) {
     const bool same = ssh_key_cmp(key, line.key, SSH_KEY_CMP_PUBLIC) == 0;
-    if (line.revoked) {
+    const QString where = QString("%1:%2").arg(path, QString::number(line.number));
+    if (line.kind == KnownLine::Kind::authority) {
+      finding.authority_in = where;
+    } else if (line.kind == KnownLine::Kind::revoked) {
       if (same) finding.revoked_in = path;
     } else if (same) {
       finding.known = true;
     } else if (finding.other_in.isEmpty() || ssh_key_type(key) == ssh_key_type(line.key)) {
       finding.other_fingerprint = type_of(line.key) + ' ' + fingerprint_of(line.key);
-      finding.other_in = QString("%1:%2").arg(path, QString::number(line.number));
+      finding.other_in = where;
     }
   });
 }
@@ -137,8 +154,45 @@ QString append_line(const QString& path, const QByteArray& line) {
   return {};
 }
 
+/// As ssh does where RevokedHostKeys names a file: a key that stands there is refused, whoever shows it, and so is every key where the file
+/// cannot be read as a whole.
+void refuse_listed(const SshLink& link, ssh_key key) {
+  const SshTarget& target = link.target();
+  const QString& path = target.config.revoked_keys_file;
+  if (path.isEmpty() || path == "/dev/null") return;
+  const auto refuse_all = [&](const QString& why) {
+    throw SshError(SshProblem::Kind::settings,
+                   QString("%1: whether its host key is revoked is not known: %2 (RevokedHostKeys) %3").arg(target.name, path, why),
+                   "Mend that, or take the line RevokedHostKeys out of ~/.ssh/config: as it is, no machine that it is for can be used");
+  };
+  QFile file(path);
+  if (!QFileInfo::exists(path)) refuse_all("is not there");
+  if (!QFileInfo(path).isFile()) refuse_all("is no file");  // a pipe would be waited for
+  if (!file.open(QIODevice::ReadOnly)) refuse_all("cannot be read: " + file.errorString());
+  if (file.size() > known_hosts_bytes_max) refuse_all("is too long");
+  const QByteArray text = file.readAll();
+  if (file.error() != QFile::NoError) refuse_all("cannot be read: " + file.errorString());
+  if (text.startsWith("SSHKRL\n"))
+    refuse_all("is a key revocation list of ssh-keygen -k, which is not understood here; a list of public keys, one a line, is");
+  int number = 0;
+  for (const QByteArray& each : text.split('\n')) {
+    ++number;
+    const QByteArrayList words = each.simplified().split(' ');
+    if (words[0].isEmpty() || words[0].startsWith('#')) continue;
+    const SshPublicKey listed = SshPublicKey::of(QByteArray::fromBase64(words.value(1)));
+    // One of a kind that libssh does not know is no host's that is spoken with here.
+    if (listed.kind() != words[0] || (!listed.key && ssh_key_type_from_name(words[0].constData()) != SSH_KEYTYPE_UNKNOWN))
+      refuse_all(QString("has no public key at the beginning of line %1").arg(number));
+    if (!listed.key || ssh_key_cmp(key, listed.key.get(), SSH_KEY_CMP_PUBLIC) != 0) continue;
+    throw SshError(SshProblem::Kind::host_key_changed,
+                   QString("the host key of %1 (%2) is revoked in %3:%4: %5 %6")
+                       .arg(target.name, link.place(), path, QString::number(number), type_of(key), fingerprint_of(key)),
+                   ask_who_looks_after);
+  }
+}
+
 /// What the files say; throws where it is not this machine's any more.
-bool is_known(SshLink& link, ssh_key key, const QString& name) {
+Finding look_up_known(const SshLink& link, ssh_key key, const QString& name) {
   const SshTarget& target = link.target();
   const auto find = [&](const QString& looked_up) {
     Finding finding;
@@ -151,14 +205,15 @@ bool is_known(SshLink& link, ssh_key key, const QString& name) {
     const Finding without_port = find(target.config.host_name.toLower());
     finding.known = without_port.known;
     finding.revoked_in = without_port.revoked_in;
+    if (finding.authority_in.isEmpty()) finding.authority_in = without_port.authority_in;
   }
   const QString shown = type_of(key) + ' ' + fingerprint_of(key);
   if (!finding.revoked_in.isEmpty()) {
     throw SshError(SshProblem::Kind::host_key_changed,
                    QString("the host key of %1 (%2) is revoked in %3: %4").arg(target.name, link.place(), finding.revoked_in, shown),
-                   "Ask who looks after the machine; nothing was sent to it");
+                   ask_who_looks_after);
   }
-  if (finding.known || finding.other_in.isEmpty()) return finding.known;
+  if (finding.known || finding.other_in.isEmpty()) return finding;
   throw SshError(
       SshProblem::Kind::host_key_changed,
       QString("the host key of %1 (%2) has changed: it shows %3, known is %4 (%5)")
@@ -197,21 +252,25 @@ QString how_to_add(const QString& file, const QByteArray& line, const QString& k
              .arg(QString::fromUtf8(line));
 }
 
-void accept_new(SshLink& link, ssh_key key, const QString& name) {
+/// `authority_in`: of a line that is for its certificate; empty: there is none.
+void accept_new(SshLink& link, ssh_key key, const QString& name, const QString& authority_in) {
   const SshTarget& target = link.target();
   const QString file = target.config.known_hosts_files.value(0);
   char* raw = nullptr;
   ssh_pki_export_pubkey_base64(key, &raw);
   const SshText base64(raw);
   const QByteArray line = name.toUtf8() + ' ' + ssh_key_type_to_char(ssh_key_type(key)) + ' ' + (base64 ? base64.get() : "");
-  const HostKeyQuestion question{target.name, link.place(), type_of(key), fingerprint_of(key), forgets_keys(file) ? QString() : file};
+  const QString beside =
+      authority_in.isEmpty() ? QString()
+                             : QString("%1 is for host certificates (@cert-authority), which are not understood here. ").arg(authority_in);
+  const HostKeyQuestion question{target.name, link.place(), type_of(key), fingerprint_of(key), forgets_keys(file) ? QString() : file, beside};
   const bool answer = link.shared().ask_yes(
       [questions = target.questions, question](const auto& answered) { questions->ask_host_key(question, answered); });
   if (!answer) {
     throw SshError(
         SshProblem::Kind::host_key_unknown,
         QString("the host key of %1 (%2) is not known: %3 %4").arg(target.name, link.place(), question.key_type, question.fingerprint),
-        how_to_add(file, line, question.key_type));
+        beside + how_to_add(file, line, question.key_type));
   }
   if (forgets_keys(file)) return target.secrets->accept_key(name + ' ' + question.fingerprint);  // for the other connections
   const QString error = append_line(file, line);
@@ -227,7 +286,8 @@ OwnedFd known_keys_file(const SshHostConfig& config) {
   const auto add = [&](const QString& name) {
     for (const QString& file : config.known_hosts_files + config.global_known_hosts_files) {
       read_known(file, name, [&keys](const KnownLine& line) {
-        if (!line.revoked) keys += "* " + line.type_and_key.split(' ').mid(0, 2).join(' ') + '\n';  // without its comment, however long
+        if (line.kind != KnownLine::Kind::known) return;
+        keys += "* " + line.type_and_key.split(' ').mid(0, 2).join(' ') + '\n';  // without its comment, however long
       });
     }
   };
@@ -247,12 +307,16 @@ void check_host_key(SshLink& link) {
   ssh_key raw = nullptr;
   if (ssh_get_server_publickey(link.session(), &raw) != SSH_OK) link.throw_lost("its host key was looked at");
   const SshKeyHandle key(raw);
+  refuse_listed(link, key.get());
   const QString name = known_name(target.config);
-  if (is_known(link, key.get(), name)) return;
+  if (look_up_known(link, key.get(), name).known) return;
   // Several connections may lead to the same machine: the person is asked once.
   const TurnToAsk turn(link, "host key " + name);
   const bool accepted = target.secrets->has_accepted_key(name + ' ' + fingerprint_of(key.get()));
-  if (!accepted && !is_known(link, key.get(), name)) accept_new(link, key.get(), name);
+  if (!accepted) {
+    const Finding finding = look_up_known(link, key.get(), name);
+    if (!finding.known) accept_new(link, key.get(), name, finding.authority_in);
+  }
   link.check_that_it_waited();
 }
 

@@ -70,8 +70,12 @@ SshPublicKey SshPublicKey::of_private(const SshKeyHandle& key) {
   return of(QByteArray::fromBase64(text.get()));
 }
 
+QByteArray SshPublicKey::kind() const {
+  return kind_of(blob);
+}
+
 bool SshPublicKey::is_certificate() const {
-  return kind_of(blob).endsWith(certificate_kind_suffix);
+  return kind().endsWith(certificate_kind_suffix);
 }
 
 bool SshPublicKey::is_same_key(const SshPublicKey& other) const {

@@ -19,6 +19,8 @@ struct SshPublicKey {
 
   static SshPublicKey of(const QByteArray& blob);
   static SshPublicKey of_private(const SshKeyHandle& key);
+  /// "ssh-ed25519", also where it is not known; empty: it is none at all.
+  QByteArray kind() const;
   bool is_certificate() const;
   /// With or without certificate, which is for one of them at most.
   bool is_same_key(const SshPublicKey& other) const;

@@ -133,17 +133,21 @@ void SshLink::connect_socket() {
 void SshLink::set_options() {
   const SshHostConfig& config = target_.config;
   ssh_session session = session_.get();
-  const auto set = [session, this](ssh_options_e option, const void* value, const QString& what) {
+  const auto set = [session, this](ssh_options_e option, const void* value, const QString& what,
+                                   const QString& else_do = "Is there memory left on this machine?") {
     if (ssh_options_set(session, option, value) != 0)
-      throw SshError(SshProblem::Kind::settings, QString("%1: %2 cannot be used: %3").arg(target_.name, what, error()));
+      throw SshError(SshProblem::Kind::settings, QString("%1: %2 cannot be used: %3").arg(target_.name, what, error()), else_do);
   };
   const bool process_config = false;  // read already, by SshConfig
   set(SSH_OPTIONS_PROCESS_CONFIG, &process_config, "PROCESS_CONFIG");
-  const QString looked_up = config.host_key_alias.isEmpty() ? config.host_name : config.host_key_alias;
-  const QByteArray host = (looked_up.contains(':') ? '[' + looked_up + ']' : looked_up).toUtf8();
-  set(SSH_OPTIONS_HOST, host.constData(), "the host name " + looked_up);
-  if (config.host_key_alias.isEmpty()) set(SSH_OPTIONS_PORT, &config.port, "the port");
-  set(SSH_OPTIONS_USER, config.user.toUtf8().constData(), "the user " + config.user);
+  if (config.user.isEmpty()) {
+    throw SshError(SshProblem::Kind::settings, QString("%1: nobody knows as whom to log in").arg(target_.name),
+                   "Name the user (Edit on the page Hosts, user in the hosts file, or User in ~/.ssh/config)");
+  }
+  // libssh refuses hosts with an underscore, and users with what a shell could understand; ssh takes both. It needs neither: the socket is
+  // there, known_keys_ is for all hosts, and each step of a log-in says its user.
+  set(SSH_OPTIONS_HOST, "host", "HOST");
+  set(SSH_OPTIONS_USER, "user", "USER");
   const long timeout_s = 10;  // beyond any of SshShared's: no wait of libssh's own is for ever
   set(SSH_OPTIONS_TIMEOUT, &timeout_s, "TIMEOUT");
   // Which key types the host is asked for first depends on what is known of it.
@@ -162,7 +166,9 @@ void SshLink::set_options() {
   for (const auto& [key, options] : algorithms) {
     const auto [names, where] = config.algorithms.value(key);
     if (names.isEmpty()) continue;
-    for (const ssh_options_e option : options) set(option, names.toUtf8().constData(), QString("%1: %2 %3").arg(where, key, names));
+    for (const ssh_options_e option : options)
+      set(option, names.toUtf8().constData(), QString("%1: %2 %3").arg(where, key, names),
+          "Name others there that libssh knows, or take that line out");
   }
   int fd = socket_.get();
   set(SSH_OPTIONS_FD, &fd, "the connection");

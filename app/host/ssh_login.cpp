@@ -46,7 +46,7 @@ class Login {
 
 void Login::run() {
   steps_.begin();
-  if (steps_.exchange([&] { return ssh_userauth_none(session_, nullptr); }) == Outcome::in) return;
+  if (steps_.exchange([&] { return ssh_userauth_none(session_, steps_.user()); }) == Outcome::in) return;
   bool keys = true, prompts = true, password = true;
   for (;;) {
     const int methods = ssh_userauth_list(session_, nullptr);
@@ -89,7 +89,7 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
   QString said;                   // with nothing to answer
   for (int round = 0; round < prompt_rounds_max; ++round) {
     steps_.begin();
-    const int code = steps_.answer_to([this] { return ssh_userauth_kbdint(session_, nullptr, nullptr); });
+    const int code = steps_.answer_to([this] { return ssh_userauth_kbdint(session_, steps_.user(), nullptr); });
     if (code != SSH_AUTH_INFO) {
       for (LoginSteps::Given& each : given) each.alone = !now.several();
       // Of several one is a code, as a rule, which would be tried in vain with the next connection.
@@ -161,7 +161,7 @@ Outcome Login::by_password() {
     }
     steps_.begin();
     const Outcome outcome =
-        steps_.exchange([&] { return ssh_userauth_password(session_, nullptr, password->text()); }, {{question, memory, *password}});
+        steps_.exchange([&] { return ssh_userauth_password(session_, steps_.user(), password->text()); }, {{question, memory, *password}});
     if (outcome != Outcome::refused) return outcome;
   }
   return Outcome::refused;

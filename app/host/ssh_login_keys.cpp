@@ -175,7 +175,7 @@ Outcome KeyLogin::by_agent(const Identities& named) {
   if (socket.get() < 0) return Outcome::refused;
   ssh_set_agent_socket(steps_.session(), socket.release());
   steps_.begin();
-  const Outcome outcome = steps_.exchange([this] { return ssh_userauth_agent(steps_.session(), nullptr); });
+  const Outcome outcome = steps_.exchange([this] { return ssh_userauth_agent(steps_.session(), steps_.user()); });
   if (outcome == Outcome::refused && view.refused_to_sign()) {
     steps_.add_to_last_tried(", with one of which the agent refused to sign");
     steps_.advise("Say yes where the agent asks, or unlock the key or the agent (ssh-add -X)");
@@ -252,7 +252,7 @@ void KeyLogin::tell_security_keys(std::span<const SshIdentity> keys) {
 Outcome KeyLogin::by_private_half(const SshIdentity& identity, const SshKeyHandle& key, bool tell) {
   const auto exchange = [this](const SshKeyHandle& shown) {
     steps_.begin();
-    return steps_.exchange([this, &shown] { return ssh_userauth_publickey(steps_.session(), nullptr, shown.get()); });
+    return steps_.exchange([this, &shown] { return ssh_userauth_publickey(steps_.session(), steps_.user(), shown.get()); });
   };
   const SshPublicKey half = SshPublicKey::of_private(key);
   for (const SshCertificate& certificate : identity.certificates) {
@@ -271,7 +271,7 @@ Outcome KeyLogin::by_private_half(const SshIdentity& identity, const SshKeyHandl
 bool KeyLogin::is_wanted(const SshIdentity& identity) {
   const auto takes = [this](const SshPublicKey& shown) {
     steps_.begin();
-    return steps_.exchange([this, &shown] { return ssh_userauth_try_publickey(steps_.session(), nullptr, shown.key.get()); }) ==
+    return steps_.exchange([this, &shown] { return ssh_userauth_try_publickey(steps_.session(), steps_.user(), shown.key.get()); }) ==
            Outcome::in;
   };
   const auto& certificates = identity.certificates;

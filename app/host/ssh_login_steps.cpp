@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <QFile>
+#include <QRegularExpression>
 #include <algorithm>
 #include <utility>
 
@@ -176,7 +177,10 @@ QString LoginSteps::how_to_bring_a_key() const {
   const QStringList& files = config().identity_files;
   const auto key = std::find_if(files.begin(), files.end(), [](const QString& file) { return QFile::exists(file + ".pub"); });
   const QString with_key = key == files.end() ? QString() : QString("-i %1 ").arg(shell_quoted(*key));
-  return QString("ssh-copy-id %1%2%3@%4").arg(with_key, port, config().user, config().name);
+  // Most users need no quotes, and are read more easily without.
+  const QString to = config().user + '@' + config().name;
+  static const QRegularExpression plain("^[A-Za-z0-9._:%@+-]+$");
+  return QString("ssh-copy-id %1%2%3").arg(with_key, port, plain.match(to).hasMatch() ? to : shell_quoted(to));
 }
 
 void LoginSteps::give_up() const {

@@ -28,11 +28,13 @@ class LoginSteps {
   /// For add_tried().
   static inline const QString way_password = "password", way_prompts = "keyboard-interactive";
 
-  explicit LoginSteps(SshLink& link) : link_(link) {}
+  explicit LoginSteps(SshLink& link) : link_(link), user_(link.target().config.user.toUtf8()) {}
 
   SshLink& link() const { return link_; }
   ssh_session session() const { return link_.session(); }
   const SshHostConfig& config() const { return link_.target().config; }
+  /// For libssh, whose session has another name.
+  const char* user() const { return user_.constData(); }
   QString address() const;
   /// What was typed for one is for no other: neither for a machine that has its name by now, nor for one that has its address elsewhere.
   QString account() const;
@@ -79,6 +81,7 @@ class LoginSteps {
   QString how_to_bring_a_key() const;
 
   SshLink& link_;
+  const QByteArray user_;
   QStringList tried_;
   std::set<QString> typed_;  // of these
   QString advice_;

@@ -19,8 +19,13 @@ constexpr qint64 program_bytes_max = 256 << 20;
 
 }  // namespace
 
-PutProgram::PutProgram(QString local_file, QString folder, If when, Room room, FileProgress progress)
-    : local_(std::move(local_file)), folder_(std::move(folder)), when_(when), room_(room), progress_(std::move(progress)) {
+PutProgram::PutProgram(QString local_file, QString folder, If when, Room room, FileProgress progress, std::chrono::milliseconds touch_every)
+    : local_(std::move(local_file)),
+      folder_(std::move(folder)),
+      when_(when),
+      room_(room),
+      progress_(std::move(progress)),
+      touch_every_(touch_every) {
   program_ = QFileInfo(local_.fileName()).fileName();
 }
 
@@ -135,6 +140,11 @@ bool PutProgram::read_back(SshLink& link, qint64& bytes_read) {
       writing_->sync();
       writing_.reset();  // before it is run: what is open for writing cannot be
       reading_ = Sftp(link).open_to_read(part_);
+      touched_at_ = SshShared::Clock::now();
+    }
+    if (SshShared::Clock::now() - touched_at_ >= touch_every_) {
+      Sftp(link).touch(part_);
+      touched_at_ = SshShared::Clock::now();
     }
     const QByteArray bytes = reading_ ? reading_->read_at(read_, static_cast<quint64>(step_bytes_.next())) : QByteArray();
     hash_there_.addData(bytes);
@@ -173,7 +183,7 @@ void PutProgram::sweep_parts(Sftp& sftp) {
   const auto entries = sftp.list(bin);
   for (const SftpEntry& entry : entries) newest_s = std::max(newest_s, entry.changed_s);
   for (const SftpEntry& entry : entries) {
-    if (!entry.is_file || !BriefFile::is_one(entry.name)) continue;
+    if (!entry.is_file || !BriefFile::is_one(entry.name) || BriefFile::is_in_use(entry.name)) continue;
     if (BriefFile::is_left_over(entry.name) || newest_s - entry.changed_s > brief_file_s_max) sftp.remove_file(bin + '/' + entry.name);
   }
 }
@@ -188,7 +198,7 @@ bool SweepVersions::go_on(SshLink& link) {
     const auto name = version.match(entry.name);
     if (name.hasMatch()) programs[name.captured(1)].push_back(entry);
     if (BriefFile::is_left_over(entry.name)) sftp.remove_file(bin_ + '/' + entry.name);
-    else if (BriefFile::is_one(entry.name)) brief.push_back(entry);
+    else if (BriefFile::is_one(entry.name) && !BriefFile::is_in_use(entry.name)) brief.push_back(entry);
   }
   const qint64 now_s = sftp.time_there_s(bin_);
   if (now_s == 0) return false;  // what another bench has just put cannot be told from the rest

@@ -23,6 +23,7 @@ struct HostKeyQuestion {
   QString key_type;                 // "ED25519"
   QString fingerprint;              // "SHA256:…", as ssh-keygen -l prints it
   QString known_hosts_file;         // where it is added when the answer is yes; empty: nowhere, it counts until the bench ends
+  QString beside = {};              // why the key is not known though the person may expect it: sentences; empty: nothing is to be said
   QPointer<QObject> asked_by = {};  // destroyed when nobody wants the answer any more; null from the beginning: somebody always does
 };
 

@@ -2,18 +2,51 @@
 #include "app/host/ssh_secret.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
+#include <algorithm>
+#include <atomic>
 #include <vector>
 
 namespace n2nq::app {
 
+namespace {
+
+// Of 0 the kernel says nothing to a program that it pipes cores to (core_pattern), which may keep them; for this one it begins none.
+constexpr rlim_t no_core_bytes = 1;
+std::atomic<rlim_t> core_bytes_before = 0;
+
+void leave_no_core() {
+  rlimit now{};
+  if (::getrlimit(RLIMIT_CORE, &now) != 0 || now.rlim_cur == no_core_bytes) return;
+  core_bytes_before = now.rlim_cur;
+  now.rlim_cur = std::min(no_core_bytes, now.rlim_max);
+  ::setrlimit(RLIMIT_CORE, &now);
+}
+
+}  // namespace
+
 struct Secret::Buffer {
-  explicit Buffer(const QByteArray& utf8) : bytes(utf8.begin(), utf8.end()) { bytes.push_back('\0'); }
+  explicit Buffer(const QByteArray& utf8) : bytes(utf8.begin(), utf8.end()) {
+    leave_no_core();
+    bytes.push_back('\0');
+  }
   ~Buffer() { ::explicit_bzero(bytes.data(), bytes.size()); }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   std::vector<char> bytes;
 };
+
+void wipe_shared(const QByteArray& bytes) {
+  ::explicit_bzero(const_cast<char*>(bytes.constData()), static_cast<std::size_t>(bytes.size()));
+}
+
+void let_child_leave_core() {
+  rlimit now{};
+  if (::getrlimit(RLIMIT_CORE, &now) != 0 || now.rlim_cur != no_core_bytes) return;
+  now.rlim_cur = core_bytes_before;
+  ::setrlimit(RLIMIT_CORE, &now);
+}
 
 Secret::Secret(const QByteArray& utf8) : buffer_(std::make_shared<const Buffer>(utf8)) {}
 

@@ -28,6 +28,13 @@ class Secret {
   std::shared_ptr<const Buffer> buffer_;  // copies share it, so that there is one place to wipe
 };
 
+/// In place, and so for all who share these bytes: fill() would wipe a copy that it makes for that.
+void wipe_shared(const QByteArray& bytes);
+
+/// From the first secret on this process leaves no core behind when it crashes, which could have it inside. This gives a child its right to
+/// one back, as it was before. Between fork and exec, where it is safe.
+void let_child_leave_core();
+
 /// What was answered already, so that the second connection to a host does not ask again. In memory, until it is destroyed.
 /// Any thread.
 class SshSecrets {

@@ -56,8 +56,11 @@ class PutProgram : public SshTask {
  public:
   enum class If { not_there, damaged };    // damaged: what is there is not what its name says
   enum class Room { for_logs, as_it_is };  // what there has to be beside the program
+  /// While it is read back nothing is written, and to another bench it would look as if a cut link had left it.
+  static constexpr std::chrono::seconds touch_every_max{brief_file_s_max / 5};
   /// `progress`: of what has to be sent; when it is, again and again while it is read back.
-  PutProgram(QString local_file, QString folder, If when = If::not_there, Room room = Room::for_logs, FileProgress progress = {});
+  PutProgram(QString local_file, QString folder, If when = If::not_there, Room room = Room::for_logs, FileProgress progress = {},
+             std::chrono::milliseconds touch_every = touch_every_max);
   bool go_on(SshLink& link) override;
   /// On any thread: what is there of it by half goes with the next step, which is the last one.
   void give_up() { given_up_.store(true); }
@@ -87,6 +90,7 @@ class PutProgram : public SshTask {
   const If when_;
   const Room room_;
   const FileProgress progress_;
+  const std::chrono::milliseconds touch_every_;
   std::atomic<bool> given_up_ = false;
   QString program_, path_, part_;
   std::optional<BriefFile> part_name_;
@@ -96,6 +100,7 @@ class PutProgram : public SshTask {
   std::unique_ptr<SftpFile> writing_, reading_;
   QCryptographicHash hash_there_{QCryptographicHash::Sha256};
   quint64 read_ = 0;
+  std::chrono::steady_clock::time_point touched_at_;  // or written to
 };
 
 /// Of each program below `folder`/bin the last two versions stay: those in use first, then what was last touched. What was touched within

@@ -30,8 +30,9 @@ HostKeyDialog::HostKeyDialog(const app::HostKeyQuestion& question, const Theme& 
     return label;
   };
   add_words(QStringLiteral("Is this %1?").arg(breakable(question.host)), "title");
-  add_words(QStringLiteral("The machine at %1 shows an %2 key that stands in no known_hosts file. Its fingerprint:")
-                .arg(breakable(question.address), question.key_type),
+  add_words(QStringLiteral("The machine at %1 shows an %2 key that stands in no known_hosts file. ")
+                    .arg(breakable(question.address), question.key_type) +
+                breakable(question.beside) + QStringLiteral("Its fingerprint:"),
             "body");
   auto* print = described(new QLineEdit(question.fingerprint), "host_key_fingerprint", QStringLiteral("Fingerprint of the key"), QString());
   print->setReadOnly(true);

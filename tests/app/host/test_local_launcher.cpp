@@ -4,14 +4,17 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <QDateTime>
 #include <QFile>
 #include <QFileInfo>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 
 #include "app/host/line_tail.h"
+#include "app/host/ssh_secret.h"
 #include "tests/app/support/event_loop.h"
 
 namespace n2nq::app {
@@ -82,6 +85,32 @@ TEST_F(LocalLauncherTest, it_runs_in_a_process_group_of_its_own) {
   ASSERT_TRUE(wait_gone());
   EXPECT_NE(output.trimmed().toInt(), ::getpgid(0));
   EXPECT_GT(output.trimmed().toInt(), 0);
+}
+
+TEST_F(LocalLauncherTest, who_has_a_secret_leaves_no_core_and_what_it_starts_may) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CORE, &before), 0);
+  const auto as_before = qScopeGuard([before] { ::setrlimit(RLIMIT_CORE, &before); });
+  rlimit most = before;
+  most.rlim_cur = most.rlim_max;  // none where a sanitizer forbids them
+  ASSERT_EQ(::setrlimit(RLIMIT_CORE, &most), 0);
+  const Secret secret("open sesame");
+  rlimit now{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CORE, &now), 0);
+  EXPECT_LE(now.rlim_cur, 1u) << "less than the kernel begins a core with";
+  EXPECT_EQ(now.rlim_max, before.rlim_max);
+  make("sed -n 's/^Max core file size *//p' /proc/self/limits\n");
+  launcher->start("program");
+  ASSERT_TRUE(wait_gone());
+  const QByteArray as_it_was = most.rlim_cur == RLIM_INFINITY ? QByteArray("unlimited") : QByteArray::number(quint64{most.rlim_cur});
+  EXPECT_EQ(output.simplified().split(' ')[0], as_it_was);
+}
+
+TEST(ssh_secret, bytes_that_others_share_are_wiped_for_all) {
+  const QByteArray bytes("open sesame, but not as a literal", 11);
+  const QByteArray shared = bytes;
+  wipe_shared(shared);
+  EXPECT_EQ(bytes, QByteArray(11, '\0'));
 }
 
 TEST_F(LocalLauncherTest, a_missing_program_is_named) {

@@ -338,6 +338,20 @@ ProxyCommand false
     EXPECT_TRUE(said.contains("identity file " + file + " type")) << (file + '\n' + said).toStdString();
 }
 
+TEST_F(SshConfigTest, a_list_of_revoked_keys_is_named_as_other_files_are) {
+  write("config", R"(
+Host a
+  RevokedHostKeys ~/revoked-%h
+Host b
+  RevokedHostKeys None
+Host *
+  RevokedHostKeys /revoked
+)");
+  EXPECT_EQ(read().look_up("a").revoked_keys_file, path("revoked-a"));
+  EXPECT_EQ(read().look_up("b").revoked_keys_file, "");
+  EXPECT_EQ(read().look_up("c").revoked_keys_file, "/revoked");
+}
+
 TEST_F(SshConfigTest, capital_letters_become_small_where_ssh_makes_them_so) {
   write("config", R"(
 Host VM1
@@ -365,7 +379,7 @@ TEST_F(SshConfigTest, more_values_than_a_key_takes_are_refused_as_ssh_does) {
        {"HostName a b", "Port 22 extra", "User a b", "IdentityFile ~/My Keys/lab", "CertificateFile a b", "IdentitiesOnly yes extra",
         "IdentityAgent a b", "HostKeyAlias a b", "Ciphers aes128-ctr b", "MACs hmac-sha2-256 b", "KexAlgorithms curve25519-sha256 b",
         "HostKeyAlgorithms ssh-ed25519 b", "PubkeyAcceptedKeyTypes ssh-ed25519 b", "User a ''", "User a # b", "User 'a b'", "User=a",
-        "UserKnownHostsFile a b", "GlobalKnownHostsFile a b", "ProxyCommand a b", "SendEnv A B"}) {
+        "UserKnownHostsFile a b", "GlobalKnownHostsFile a b", "RevokedHostKeys a b", "ProxyCommand a b", "SendEnv A B"}) {
     write("config", "Host a\n  " + line + "\n");
     EXPECT_EQ(read().look_up("a").problems.isEmpty(), of_ssh("a").has_value()) << line.toStdString();
     EXPECT_EQ(read().look_up("b").problems, QStringList()) << "nothing that concerns it: " << line.toStdString();

@@ -221,6 +221,51 @@ TEST_F(SshFilesTest, two_that_put_the_same_at_once_do_not_disturb_each_other) {
   EXPECT_EQ(sh("ls -A " + there + "/bin | wc -l"), "1");
 }
 
+/// An upload whose part looks as if nobody had been at it for long, once it is read back.
+struct AgedUpload : SshTask {
+  AgedUpload(const QString& program, std::chrono::milliseconds touch_every, std::function<void(SshLink&)> then = {})
+      : put(program, ".cache/n2nq-bench", PutProgram::If::not_there, PutProgram::Room::for_logs,
+            [this](qint64 done, qint64 all) { told_whole += done == all ? 1 : 0; }, touch_every),
+        meanwhile(std::move(then)) {}
+  bool go_on(SshLink& link) override {
+    const bool is_turn = told_whole >= 2 && !aged;  // the first time it was sent
+    if (is_turn) SshFilesTest::sh("cd " + there + "/bin && touch -d '11 minutes ago' .part-* && touch another");
+    if (is_turn && meanwhile) meanwhile(link);
+    const bool more = put.go_on(link);
+    if (is_turn) young_again = SshFilesTest::sh("find " + there + "/bin -name '.part-*' -mmin -5") != "";
+    aged = aged || is_turn;
+    return more;
+  }
+  int told_whole = 0;
+  PutProgram put;
+  const std::function<void(SshLink&)> meanwhile;
+  bool aged = false, young_again = false;
+};
+
+TEST_F(SshFilesTest, a_part_that_is_read_back_for_long_is_not_swept) {
+  const QString another = write("n2nq-another", random_bytes(1000));
+  const auto sweep = [another](SshLink& link) {
+    for (PutProgram put(another, ".cache/n2nq-bench"); put.go_on(link);) {
+    }
+    SweepVersions(".cache/n2nq-bench", {}).go_on(link);
+  };
+  const auto aged = std::make_shared<AgedUpload>(write("n2nq-big", random_bytes(8 << 20)), PutProgram::touch_every_max, sweep);
+  begin(aged);
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->text().toStdString();
+  EXPECT_TRUE(aged->aged && !aged->young_again) << "it was old when it was looked at";
+  EXPECT_EQ(sh("sha256sum <" + aged->put.path()).section(' ', 0, 0), aged->put.path().section('-', -1));
+}
+
+/// Another bench does not know which of them this one is at.
+TEST_F(SshFilesTest, a_part_that_is_read_back_is_touched) {
+  const auto aged = std::make_shared<AgedUpload>(write("n2nq-big", random_bytes(8 << 20)), std::chrono::milliseconds(0));
+  begin(aged);
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->text().toStdString();
+  EXPECT_TRUE(aged->young_again);
+}
+
 TEST_F(SshFilesTest, a_disk_that_becomes_full_on_the_way_is_named_and_keeps_nothing) {
   lab->inside(1, {"sh", "-c", "mkdir -p /home/lab/disk && mount -t tmpfs -o mode=1777,size=64m tmpfs /home/lab/disk"});
   const QString program = write("n2nq-big", random_bytes(40 << 20));

@@ -2,6 +2,8 @@
 // Which keys of a real sshd are believed.
 #include "app/host/ssh_session.h"
 
+#include <QScopeGuard>
+
 #include "tests/app/host/ssh_session_kit.h"
 
 namespace n2nq::app {
@@ -112,6 +114,150 @@ TEST_F(SshSessionTest, a_revoked_key_is_refused) {
   file.close();
   EXPECT_FALSE(gets_in()) << "tabs are blanks";
   EXPECT_NE(told().find("revoked"), std::string::npos) << told();
+}
+
+struct RevokedKeysTest : SshSessionTest {
+  QString listed;
+  void SetUp() override {
+    SshSessionTest::SetUp();
+    listed = folder.filePath("revoked");
+    config.revoked_keys_file = listed;
+  }
+  void list(const QByteArray& text) const {
+    QFile file(listed);
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(text);
+  }
+  QByteArray public_half(const QString& key) const {
+    QFile file(key + ".pub");
+    EXPECT_TRUE(file.open(QIODevice::ReadOnly));
+    return file.readAll().trimmed();
+  }
+  bool ssh_gets_in() const {
+    QProcess ssh;
+    ssh.start("ssh", {"-F", lab->folder() + "/ssh_config", "-o", "RevokedHostKeys=" + listed, "h1", "true"});
+    return ssh.waitForFinished() && ssh.exitCode() == 0;
+  }
+};
+
+TEST_F(RevokedKeysTest, a_key_that_is_listed_is_refused_though_it_is_known) {
+  const QByteArray shown = lab->inside(1, {"cat", "/etc/ssh/ssh_host_ed25519_key.pub"}).toUtf8().trimmed();
+  const QByteArray other = public_half(new_key("other"));
+  list("# lost last year\n\n" + other + " of h9\n");
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_TRUE(ssh_gets_in());
+  list(other + "\n \t" + shown + " of h1");
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_changed);
+  EXPECT_TRUE(problem.why.contains("is revoked in " + listed + ":2: ED25519 SHA256:")) << told();
+  EXPECT_FALSE(ssh_gets_in());
+  config.known_hosts_files = {folder.filePath("none")};
+  EXPECT_FALSE(gets_in());
+  EXPECT_TRUE(person.key_questions.empty()) << "nor is anybody asked";
+}
+
+TEST_F(RevokedKeysTest, where_the_list_cannot_be_read_as_a_whole_every_key_is_refused) {
+  const QString other = new_key("other");
+  const auto expect_refused = [this](const char* why) {
+    SCOPED_TRACE(why);
+    EXPECT_FALSE(gets_in());
+    EXPECT_EQ(problem.kind, SshProblem::Kind::settings);
+    EXPECT_TRUE(problem.why.contains(listed + " (RevokedHostKeys) " + why)) << told();
+    EXPECT_FALSE(problem.what_to_do.isEmpty());
+    EXPECT_FALSE(ssh_gets_in());
+  };
+  expect_refused("is not there");
+  for (const QByteArray& line : {"no-pty " + public_half(other), QByteArray("ssh-ed25519 AAAA"), QByteArray("ssh-ed25519"),
+                                 "lab-1 " + public_half(other), "ssh-rsa " + public_half(other).split(' ')[1]}) {
+    list(public_half(other) + '\n' + line + '\n');
+    expect_refused("has no public key at the beginning of line 2");
+  }
+  ASSERT_EQ(QProcess::execute("ssh-keygen", {"-q", "-k", "-f", listed, other + ".pub"}), 0);
+  EXPECT_TRUE(ssh_gets_in()) << "which understands it";
+  EXPECT_FALSE(gets_in());
+  EXPECT_TRUE(problem.why.contains("is a key revocation list of ssh-keygen -k")) << told();
+  ASSERT_TRUE(QFile::remove(listed) && QDir().mkdir(listed));
+  expect_refused("is no file");
+}
+
+TEST_F(RevokedKeysTest, a_listed_key_of_a_kind_that_is_not_known_here_is_no_hosts) {
+  list("ssh-unheard-of " + QByteArray("\0\0\0\x0essh-unheard-of", 18).toBase64() + '\n');
+  EXPECT_TRUE(gets_in()) << told();
+}
+
+TEST_F(SshSessionTest, where_a_host_certificate_would_count_it_is_said_that_it_is_not_understood) {
+  QFile authority(new_key("authority") + ".pub"), file(folder.filePath("known_hosts"));
+  ASSERT_TRUE(authority.open(QIODevice::ReadOnly));
+  const QByteArray key = authority.readAll();
+  const auto refused_with = [&](const QByteArray& names) {
+    EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("# of the lab\n@cert-authority\t" + names + ' ' + key);
+    file.close();
+    EXPECT_FALSE(gets_in());
+    EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown) << told();
+    return problem.what_to_do;
+  };
+  config.known_hosts_files = {file.fileName()};
+  const QString about = file.fileName() + ":2 is for host certificates (@cert-authority), which are not understood here. ";
+  const QString how_to_add = refused_with("*.example");
+  EXPECT_TRUE(how_to_add.startsWith("Compare the fingerprint")) << told();
+  EXPECT_EQ(refused_with("*.example," + lab->address(1).toUtf8()), about + how_to_add);
+  ASSERT_EQ(person.key_questions.size(), 2u);
+  EXPECT_EQ(person.key_questions[0].beside, "");
+  EXPECT_EQ(person.key_questions[1].beside, about);
+}
+
+TEST_F(SshSessionTest, hashed_names_are_found_with_their_port_too) {
+  lab->change_sshd(1, "1i Port 22\\nPort 2222");
+  const auto usual_again = qScopeGuard([] { lab->change_sshd(1, "/^Port /d"); });
+  QFile known(lab->known_hosts()), file(folder.filePath("known_hosts"));
+  ASSERT_TRUE(known.open(QIODevice::ReadOnly));
+  const QByteArray line = known.readLine();
+  config.known_hosts_files = {file.fileName()};
+  const auto know_hashed = [&](const QByteArray& name) {
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(name + line.mid(line.indexOf(' ')));
+    file.close();
+    ASSERT_EQ(QProcess::execute("ssh-keygen", {"-q", "-H", "-f", file.fileName()}), 0);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    ASSERT_TRUE(file.readAll().startsWith("|1|"));
+    file.close();
+  };
+  const QByteArray address = lab->address(1).toUtf8();
+  know_hashed(address);
+  EXPECT_TRUE(gets_in()) << told();
+  know_hashed('[' + address + "]:2222");
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_unknown) << "of another port: " << told();
+  person.key_questions.clear();
+  config.port = 2222;
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_TRUE(person.key_questions.empty());
+}
+
+/// libssh refuses such names, and ssh does not.
+TEST_F(SshSessionTest, hosts_may_have_names_with_underscores_and_colons) {
+  QFile known(lab->known_hosts()), file(folder.filePath("known_hosts"));
+  ASSERT_TRUE(known.open(QIODevice::ReadOnly));
+  const QByteArray line = known.readLine();
+  const auto know = [&](const QByteArray& name) {
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write(name + line.mid(line.indexOf(' ')));
+    file.close();
+  };
+  config.known_hosts_files = {file.fileName()};
+  for (const char* alias : {"lab_1", "lab_1.example.org", "lab:1"}) {
+    SCOPED_TRACE(alias);
+    know(alias);
+    config.host_key_alias = alias;
+    EXPECT_TRUE(gets_in()) << told();
+  }
+  know("lab_1");
+  config.host_key_alias.clear();
+  config.proxy_command = QString("ssh -F %1/ssh_config -W %2:22 h2").arg(lab->folder(), lab->address(1));
+  config.host_name = "lab_1";
+  EXPECT_TRUE(gets_in()) << told();
+  EXPECT_TRUE(person.key_questions.empty());
 }
 
 TEST_F(SshSessionTest, tabs_in_known_hosts_are_blanks) {

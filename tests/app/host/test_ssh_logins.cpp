@@ -465,6 +465,53 @@ TEST_F(SshSessionTest, prompts_that_ask_for_nothing_are_tried_once_and_then_the_
   EXPECT_NE(told().find("What was typed was wrong, and what was tried before counts, too"), std::string::npos) << told();
 }
 
+/// libssh refuses such a user, and ssh does not: of a Windows domain, as winbind and sssd have them.
+TEST_F(SshSessionTest, a_user_whose_name_a_shell_could_misread_gets_in_every_way) {
+  // The account that is there anyway, by another name.
+  for (const char* file : {"/etc/passwd", "/etc/shadow"}) lab->inside(1, {"sed", "-i", R"(/^lab:/{p;s/^lab/CORP\\ann/})", file});
+  const auto usual_again = qScopeGuard([] {
+    lab->inside(1, {"sed", "-i", "/^CORP/d", "/etc/passwd", "/etc/shadow"});
+    lab->change_sshd(1, "s/^KbdInteractiveAuthentication.*/KbdInteractiveAuthentication yes/");
+  });
+  config.user = "CORP\\ann";
+  ASSERT_TRUE(gets_in()) << "by a key: " << told();
+  config.identities_only = true;
+  config.identity_files = {encrypted_key()};
+  person.secrets = {"open sesame"};
+  EXPECT_TRUE(gets_in()) << "by a key with a passphrase: " << told();
+  {
+    const Agent agent(folder, {lab->key_file()});
+    config.identities_only = false;
+    config.identity_files = {folder.filePath("none")};
+    config.identity_agent = agent.socket;
+    EXPECT_TRUE(gets_in()) << "by the agent: " << told();
+    session.reset();
+  }
+  config.identity_agent.clear();
+  without_keys();
+  person.secrets = {lab->password().toUtf8()};
+  EXPECT_TRUE(gets_in()) << "by what the host asks: " << told();
+  lab->change_sshd(1, "s/^KbdInteractiveAuthentication.*/KbdInteractiveAuthentication no/");
+  person.secrets = {lab->password().toUtf8()};
+  EXPECT_TRUE(gets_in()) << "by the password: " << told();
+  secrets = std::make_shared<SshSecrets>();
+  EXPECT_FALSE(gets_in());
+  EXPECT_TRUE(problem.what_to_do.endsWith("ssh-copy-id 'CORP\\ann@h1'")) << told();
+}
+
+TEST_F(SshSessionTest, what_libssh_cannot_use_is_told_with_what_to_do) {
+  config.algorithms["ciphers"] = {"unheard-of", "/home/ann/.ssh/config:7"};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::settings);
+  EXPECT_TRUE(problem.why.contains("/home/ann/.ssh/config:7")) << told();
+  EXPECT_FALSE(problem.what_to_do.isEmpty()) << told();
+  config.algorithms.clear();
+  config.user.clear();
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::settings);
+  EXPECT_TRUE(problem.what_to_do.startsWith("Name the user")) << told();
+}
+
 TEST_F(SshSessionTest, who_has_nothing_to_show_is_told_what_to_do) {
   without_keys();
   EXPECT_FALSE(gets_in());

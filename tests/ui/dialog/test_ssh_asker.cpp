@@ -102,8 +102,13 @@ class TestSshAsker : public QObject {
     };
     app::HostKeyQuestion key = key_question();
     key.host = name;
+    key.beside = "/home/me/.ssh/known_hosts:3 is for host certificates, which are not understood here. ";
     asker->ask_host_key(key, [](bool) {});
     QVERIFY(title_fits());
+    const auto labels = dialog()->findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) {
+      return label->text().remove(QChar(0x200b)).contains("no known_hosts file. " + key.beside + "Its fingerprint:");
+    }));
     QTest::keyClick(dialog(), Qt::Key_Escape);
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
     app::SecretQuestion question;
