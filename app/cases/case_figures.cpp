@@ -131,10 +131,7 @@ class CaseDrawing {
     for (const CaseRunResult* run : point.repeats) {
       const double value = run->values.at(asked_.y);
       if (!std::isnan(value)) values.push_back(value);
-      const auto bound = run->clock_bounds_us.find(asked_.y);
-      // NaN, of clocks that are not known, leaves the others'.
-      if (bound != run->clock_bounds_us.end()) out.clock_bound = std::fmax(out.clock_bound, bound->second);
-      out.clock_bound_unknown = out.clock_bound_unknown || run->is_clock_bound_unknown(asked_.y);
+      out.add_clock_limit(run->clock_limit_us_of(asked_.y));
       floor_us = std::fmax(floor_us, run->floor_us_of(asked_.y));
       few = few && run->has_few_samples(asked_.y);
       out.folders += run->folder;
@@ -212,8 +209,7 @@ class CaseDrawing {
       FigurePoint point;
       point.x = row.inverse_rest;
       point.y = row.value_us;
-      point.clock_bound = run.latency_bound_us;
-      point.clock_bound_unknown = run.is_clock_bound_unknown("latency_us.mean_lowest_95");
+      point.add_clock_limit(run.clock_limit_us_of("latency_us.mean_lowest_95"));  // one of all its latencies
       point.few_samples = has_few_samples(row, rows.back().count);
       if (is_near_floor(run.floor_us, point.y)) point.near_floor_us = run.floor_us;
       point.folders = {run.folder};

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 
 #include "app/cases/case_reader.h"
-#include "app/settings/settings_node.h"
 #include "app/settings/text_value.h"
 
 namespace n2nq::app {
@@ -79,13 +77,9 @@ ReadCase read_case_file(const std::string& path) {
 }
 
 ReadCase read_case_file(const std::string& path, const CaseBase& base, CaseText what) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return failed(path, 0, "cannot be read: no such file, or no permission");
-  std::string text(settings_file_bytes_max + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return failed(path, 0, "cannot be read");
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  return read_case_text(text, path, base, what);
+  std::string problem;
+  const auto text = settings_file_text(path, problem);
+  return text ? read_case_text(*text, path, base, what) : failed(path, 0, problem);
 }
 
 }  // namespace n2nq::app

@@ -21,9 +21,7 @@ constexpr std::size_t base_errors_max = 5;
 }  // namespace
 
 ReadCase CaseReader::read(const Node& root) {
-  if (!root.IsMap()) {
-    document_.add(root, "", "must be a list of keys with values, such as \"format: 1\"");
-  } else if (format_is_readable(root)) {
+  if (document_.has_format(root, case_format, "the file is for a newer n2nq-bench")) {
     // What is named by others comes first, wherever the file says it.
     std::map<std::string, std::pair<std::string, Node>> parts;
     document_.each(root, "", head_keys, [&](const std::string& name, const std::string& path, const Node&, const Node& value) {
@@ -38,22 +36,6 @@ ReadCase CaseReader::read(const Node& root) {
   }
   if (!document_.is_clean()) return {{}, document_.take_errors()};
   return {std::move(file_), {}};
-}
-
-bool CaseReader::format_is_readable(const Node& root) {
-  const Node format = root["format"];
-  const std::string right = "\"format: " + std::to_string(case_format) + "\"";
-  std::int64_t version = 0;
-  if (!format.IsDefined()) {
-    document_.add(Node(), "format", "is missing: the file must say " + right);
-  } else if (!format.IsScalar() || parse_integer(format.Scalar(), 1, 1'000'000, version)) {
-    document_.add(format, "format", "must be a whole number from 1; this version writes " + right);
-  } else if (version > case_format) {
-    document_.add(format, "format",
-                  "is " + std::to_string(version) + ", but this version reads up to format " + std::to_string(case_format) +
-                      ": the file is for a newer n2nq-bench");
-  }
-  return document_.is_clean();
 }
 
 void CaseReader::head(const std::string& name, const std::string& path, const Node& value) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/cases/case_document.h"
 #include "app/cases/case_file.h"
+#include "app/settings/yaml_document.h"
 
 namespace n2nq::app {
 
@@ -21,7 +21,6 @@ class CaseReader {
  private:
   using Node = YAML::Node;
 
-  bool format_is_readable(const Node& root);
   void head(const std::string& name, const std::string& path, const Node& value);
   void base(const Node& node);
   ReadSettings read_base() const;
@@ -55,7 +54,7 @@ class CaseReader {
   bool is_axis(const std::string& path, const Node& node, const std::string& id);
 
   CaseBase where_base_is_;
-  CaseDocument document_;
+  YamlDocument document_;
   CaseFile file_;
 };
 

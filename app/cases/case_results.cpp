@@ -119,9 +119,9 @@ bool CaseRunResult::has_few_samples(std::string_view path) const {
   return few_samples.contains(path);
 }
 
-bool CaseRunResult::is_clock_bound_unknown(const std::string& path) const {
-  const auto bound = clock_bounds_us.find(path);
-  return bound != clock_bounds_us.end() && std::isnan(bound->second);
+double CaseRunResult::clock_limit_us_of(const std::string& path) const {
+  const auto limit = clock_limits_us.find(path);
+  return limit == clock_limits_us.end() ? std::nan("") : limit->second;
 }
 
 double CaseRunResult::floor_us_of(std::string_view path) const {
@@ -149,11 +149,9 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   for (const Json& reason : summary.at("reasons")) out.reasons += qt_text(reason.get<std::string>());
   for (const std::string& path : paths_of(plan)) out.values[path] = figure_or_nan(summary, path);
   for (const auto& [path, value] : out.values) {
-    if (is_between_clocks(summary, path)) out.clock_bounds_us[path] = clock_bound_at(summary, path);
+    if (const double limit_us = clock_limit_at(summary, path); !std::isnan(limit_us)) out.clock_limits_us[path] = limit_us;
     if (has_few_samples(summary, path)) out.few_samples.insert(path);
   }
-  const double bound = figure_or_nan(summary, "latency_us.bound_us");
-  out.latency_bound_us = std::isnan(bound) ? 0 : bound;
   const auto instant = [&](const char* key) {
     return QDateTime::fromString(qt_text(summary.value(key, std::string())), Qt::ISODateWithMs);
   };

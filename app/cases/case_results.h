@@ -21,13 +21,11 @@ struct CaseRunResult {
   QString folder;      // absolute
   QString verdict;
   QStringList reasons;
-  QString marked;                        // why it is not to be trusted like others; empty: nothing is wrong with it
-  std::map<std::string, double> values;  // by path in the summary; NaN: the run gave none
-  /// ± in µs, by path: of those values that are times between two clocks. NaN: nobody knows how far these are apart.
-  std::map<std::string, double> clock_bounds_us;
-  double latency_bound_us = 0;           // ±, of its histogram of latencies; 0: of one clock, or not known
-  std::set<std::string, std::less<>> few_samples;  // paths of percentiles with fewer than 10 samples above them
-  double floor_us = std::nan("");        // an echo over loopback, of its slower host: what its latencies are held against; NaN: not known
+  QString marked;                                  // why it is not to be trusted like others; empty: nothing is wrong with it
+  std::map<std::string, double> values;            // by path in the summary; NaN: the run gave none
+  std::map<std::string, double> clock_limits_us;   // of those that are times between two clocks, as clock_limit_at() tells
+  std::set<std::string, std::less<>> few_samples;  // paths of percentiles with few samples above them
+  double floor_us = std::nan("");  // an echo over loopback, of its slower host: what its latencies are held against; NaN: not known
   double duration_s = 0, planned_s = 0;
   double echo_ns = 0;        // over loopback of the senders' host, before the run: whether floors moved; 0: not known
   bool one_machine = false;  // on hosts of different names that are one machine
@@ -40,10 +38,10 @@ struct CaseRunResult {
   /// Whether it counts: somebody's stop, or that nothing was ever sent, makes it one to be run again.
   bool counts = false;
 
-  /// Whether it is a percentile with fewer than 10 samples above it.
+  /// Whether it is a percentile with few samples above it.
   bool has_few_samples(std::string_view path) const;
-  /// Whether it is a time between two clocks of which nobody knows how far they are apart.
-  bool is_clock_bound_unknown(const std::string& path) const;
+  /// How far it may be off because clocks are, as clock_limit_at() tells it: infinite: nobody knows; NaN: it is of one clock.
+  double clock_limit_us_of(const std::string& path) const;
   /// The floor of a latency; NaN: it is none, or the floor is not known.
   double floor_us_of(std::string_view path) const;
 };

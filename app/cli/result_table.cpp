@@ -163,7 +163,7 @@ QString figure_text(double value) {
   const double size = std::abs(value);
   if (size >= 999.5) return grouped(std::llround(value));
   if (size == 0) return "0.000";
-  return QString::number(value, 'f', short_decimals(value));
+  return three_digits(value);
 }
 
 QString below_floor_text(double floor_us) {

@@ -12,7 +12,7 @@ QString result_table(const nlohmann::json& summary, const QString& folder);
 
 /// Thousands apart by a space: "125 000".
 QString grouped(std::int64_t number);
-/// Three significant digits at least, no exponent: "0.512", "94.8", "1 402"; "–" for what is not known; "?" of a ± that nobody knows.
+/// Three significant digits at least: "0.512", "94.8", "1 402", "1.23e-07"; "–" for what is not known; "?" of a ± that nobody knows.
 QString figure_text(double value);
 /// "below twice the floor, an echo over loopback (40.0 µs)".
 QString below_floor_text(double floor_us);

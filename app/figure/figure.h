@@ -5,6 +5,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -37,11 +38,19 @@ struct FigurePoint {
   bool clock_bound_unknown = false;                     // of two clocks, of some of its runs, and nobody knows how far they are apart
   int repeats = 1;
   std::optional<FigureBox> box{};  // figures of boxes
-  bool few_samples = false;        // a percentile with fewer than 10 samples above it: told in grey
+  bool few_samples = false;        // a percentile with few samples above it: told in grey
   double near_floor_us = 0;        // the floor of its runs, where y is a latency below twice of it: told in grey. 0: y is none
   QString why{};          // why it is marked (disturbed, ledger not clean, host busy, …), a sentence; empty: nothing is wrong with it
   QStringList folders{};  // absolute paths of its run folders
 
+  /// What clocks leave open of one of its runs. NaN: it is of one clock; infinite: nobody knows.
+  void add_clock_limit(double limit) {
+    if (std::isinf(limit)) {
+      clock_bound_unknown = true;
+    } else {
+      clock_bound = std::fmax(clock_bound, limit);
+    }
+  }
   /// It tells less than it seems to: figure_doubts.h has the words.
   bool is_grey() const { return few_samples || near_floor_us > 0; }
 };

@@ -10,8 +10,7 @@ namespace {
 
 QString floor_doubt(const char* whose, double least_us, double most_us) {
   const QString least = QString::number(least_us, 'f', 1), most = QString::number(most_us, 'f', 1);
-  return QString::fromUtf8("below twice %1, an echo over loopback (%2 µs): it says more about the machine than about the queue")
-      .arg(whose, least == most ? least : least + " to " + most);
+  return below_floor_words(QString::fromUtf8("%1, an echo over loopback (%2 µs)").arg(whose, least == most ? least : least + " to " + most));
 }
 
 template <class Is>
@@ -21,9 +20,22 @@ bool any_point(const Figure& figure, Is is) {
 
 }  // namespace
 
+bool are_few_samples_above(double samples) {
+  constexpr double hair = 1e-6;  // 1 / (1 - 0.9) is a little more than 10, and percentiles in files have 12 decimals
+  return !(samples >= samples_above_min - hair);
+}
+
+QString few_samples_words(const char* percentile) {
+  return QString("fewer than %1 samples above %2").arg(QString::number(samples_above_min), percentile);
+}
+
+QString below_floor_words(const QString& floor) {
+  return QString("below twice %1: it says more about the machine than about the queue").arg(floor);
+}
+
 QStringList doubts_of(const FigurePoint& point) {
   QStringList out;
-  if (point.few_samples) out += "fewer than 10 samples above it";
+  if (point.few_samples) out += few_samples_words();
   if (point.near_floor_us > 0) out += floor_doubt("its floor", point.near_floor_us, point.near_floor_us);
   return out;
 }
@@ -40,7 +52,7 @@ QStringList doubts_of(const Figure& figure) {
     }
   }
   QStringList out;
-  if (few) out += "fewer than 10 samples above that percentile";
+  if (few) out += few_samples_words("that percentile");
   if (most_us > 0) out += floor_doubt("the floor of its runs", least_us, most_us);
   return out;
 }

@@ -12,7 +12,16 @@ namespace n2nq::app {
 /// What a point without a value says in its `why`, where nothing else is wrong with it.
 inline constexpr const char* no_such_figure = "no run gave such a figure";
 
-/// Of one point, without its name: "fewer than 10 samples above it". Empty: it is not grey.
+/// A percentile with fewer samples above it says little, and is told in grey.
+inline constexpr int samples_above_min = 10;
+/// Whether so many samples above a percentile are fewer than that. NaN, where nobody counted: they are.
+bool are_few_samples_above(double samples);
+/// "fewer than 10 samples above it"; `percentile`: another word for "it".
+QString few_samples_words(const char* percentile = "it");
+/// "below twice its floor: it says more …" of a latency (is_near_floor); `floor`: what it is below twice of, "its floor".
+QString below_floor_words(const QString& floor);
+
+/// Of one point, without its name: few_samples_words() and the like. Empty: it is not grey.
 QStringList doubts_of(const FigurePoint& point);
 /// Of all that the figure has, one for each kind of doubt. Empty: nothing in it is grey.
 QStringList doubts_of(const Figure& figure);

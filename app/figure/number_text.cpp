@@ -10,7 +10,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr double whole_max = 1e12;
-constexpr int decimals_max = 9;
+constexpr double plain_min = 1e-5;  // below it there are more zeros than a reader counts
 
 }  // namespace
 
@@ -53,16 +53,17 @@ int decimals_for(double value) {
   return size < 99.95 ? 1 : 0;
 }
 
-int short_decimals(double value) {
+QString three_digits(double value) {
   const double size = std::abs(value);
+  if (size > 0 && size < plain_min) return QString::number(value, 'e', 2);
   const bool small = size > 0 && size < 0.9995;  // two decimals would leave two digits of it, or none
-  return small ? std::min(decimals_max, 2 - static_cast<int>(std::floor(std::log10(size)))) : decimals_for(value);
+  return QString::number(value, 'f', small ? 2 - static_cast<int>(std::floor(std::log10(size))) : decimals_for(value));
 }
 
 QString short_number(double value) {
   if (value < 0) return QString::fromUtf8("−") + short_number(-value);
   if (value == std::floor(value) && std::abs(value) < whole_max) return count_text(static_cast<std::int64_t>(value));
-  return fixed_text(value, short_decimals(value));
+  return std::isnan(value) ? dash() : grouped_digits(three_digits(value));
 }
 
 BoundedText bounded_time_text(double value_us, double bound_us, QChar apart) {

@@ -22,9 +22,9 @@ QString count_text(std::int64_t count);
 QString fixed_text(double value, int decimals);
 /// Decimals that leave about three digits: 9.12, 94.8, 402.
 int decimals_for(double value);
-/// The same, and more of them below 1: 0.512, 0.0123. At most nine.
-int short_decimals(double value);
-/// Whole numbers with all digits, others with about three: 9.12, 94.8, 0.0123.
+/// About three digits, thousands not apart: 1402, 94.8, 0.512, 0.0123; below 0.00001 with an exponent: 1.23e-07.
+QString three_digits(double value);
+/// Whole numbers with all digits, others with about three: 9.12, 94.8, 0.0123, 1.23e-07.
 QString short_number(double value);
 
 /// A time and its ±, both of them with their unit: the time to a tenth of the ±, however large it is, and the ± rounded up by what that

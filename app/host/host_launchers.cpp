@@ -60,17 +60,17 @@ QString HostLaunchers::find_problem(const Settings& settings, const std::set<std
   const std::pair<const char*, const std::string&> hosts[] = {
       {"broker.host", settings.broker.host}, {"senders.host", settings.senders.host}, {"receivers.host", settings.receivers.host}};
   bool any_remote = false;
-  QStringList unknown;
+  QStringList not_found;
   for (const auto& [key, name] : hosts) {
     if (name == local_host) continue;
     any_remote = true;
     if (settled.contains(key)) continue;
     if (!book_.problems().isEmpty()) return QString("%1 is %2, but %3").arg(key, QString::fromStdString(name), book_.problems().front());
-    if (!book_.hosts().find(name)) unknown += QString("%1 is %2").arg(key, QString::fromStdString(name));
+    if (!book_.hosts().find(name)) not_found += QString("%1 is %2").arg(key, QString::fromStdString(name));
   }
-  if (!unknown.isEmpty())
+  if (!not_found.isEmpty())
     return QString("%1, which %2 of %3: %4")
-        .arg(unknown.join(", "), unknown.size() == 1 ? "is no host" : "are no hosts", book_.path(), known_names(book_.hosts()));
+        .arg(not_found.join(", "), not_found.size() == 1 ? "is no host" : "are no hosts", book_.path(), known_names(book_.hosts()));
   const bool broker_to_come = settings.broker.host == local_host && !settled.contains("broker.host");
   if (!any_remote || !broker_to_come || !book_.hosts().local_data_address.empty()) return {};
   const QStringList own = own_addresses();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/hosts_file.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -10,15 +8,14 @@
 #include <QStandardPaths>
 #include <algorithm>
 #include <iterator>
-#include <set>
 
-#include "app/settings/settings_node.h"
+#include "app/settings/text_value.h"
+#include "app/settings/yaml_document.h"
 
 namespace n2nq::app {
 
 namespace {
 
-constexpr std::size_t errors_max = 50;
 constexpr std::string_view secrets[] = {"password", "passphrase"};  // that people look for a key for
 /// Whoever finds the file of the window writes into it as into one of their own.
 constexpr const char* head =
@@ -28,55 +25,19 @@ constexpr std::string_view format_key = "format", local_key = "local_data_addres
 
 class Reader {
  public:
-  explicit Reader(std::string name) : name_(std::move(name)) {}
+  explicit Reader(const std::string& name) : document_(name) {}
 
   ReadHosts read(const YAML::Node& root) {
-    if (!root.IsMap()) {
-      add(root, "", "must be a list of keys with values, such as \"format: 1\"");
-    } else if (format_is_readable(root)) {
-      for_each(root, "", [this](const std::string& key, const YAML::Node& at, const YAML::Node& value) { top_level(key, at, value); });
+    if (document_.has_format(root, hosts_format)) {
+      document_.each(root, "", {}, [this](const std::string& key, const std::string&, const YAML::Node& at, const YAML::Node& value) {
+        top_level(key, at, value);
+      });
     }
-    if (read_.errors.empty()) read_.hosts = std::move(hosts_);
-    return std::move(read_);
+    if (!document_.is_clean()) return {{}, document_.take_errors()};
+    return {std::move(hosts_), {}};
   }
 
  private:
-  void add(const YAML::Node& at, std::string key, std::string message) {
-    if (read_.errors.size() < errors_max) read_.errors.push_back({name_, at.Mark().line + 1, std::move(key), std::move(message)});
-  }
-
-  bool format_is_readable(const YAML::Node& root) {
-    const YAML::Node format = root[std::string(format_key)];
-    const std::string right = "\"format: " + std::to_string(hosts_format) + "\"";
-    if (!format.IsDefined()) {
-      read_.errors.push_back({name_, 0, std::string(format_key), "is missing: the file must say " + right});
-      return false;
-    }
-    std::int64_t version = 0;
-    if (!format.IsScalar() || parse_integer(format.Scalar(), 1, 1'000'000, version)) {
-      add(format, std::string(format_key), "must be a whole number from 1; this version writes " + right);
-    } else if (version > hosts_format) {
-      add(format, std::string(format_key),
-          "is " + std::to_string(version) + ", but this version reads up to format " + std::to_string(hosts_format) +
-              ": a newer n2nq-bench wrote it");
-    }
-    return read_.errors.empty();
-  }
-
-  template <class Visit>
-  void for_each(const YAML::Node& map, const std::string& prefix, Visit visit) {
-    std::set<std::string> seen;
-    for (const auto& entry : map) {
-      if (!entry.first.IsScalar()) {
-        add(entry.first, prefix, "has a key that is not a word");
-      } else if (!seen.insert(entry.first.Scalar()).second) {
-        add(entry.first, prefix + entry.first.Scalar(), "stands twice; keep one of them");
-      } else {
-        visit(entry.first.Scalar(), entry.first, entry.second);
-      }
-    }
-  }
-
   /// A key without a value is one that is empty.
   static bool is_one_value(const YAML::Node& value) { return value.IsScalar() || value.IsNull(); }
   static std::string_view text_of(const YAML::Node& value) { return value.IsNull() ? std::string_view() : trimmed(value.Scalar()); }
@@ -86,32 +47,34 @@ class Reader {
     if (key == local_key) {
       if (auto problem = is_one_value(value) ? parse_data_address(text_of(value), hosts_.local_data_address)
                                              : Problem("must be a numeric address such as 10.0.0.5")) {
-        add(at, key, *problem);
+        document_.add(at, key, *problem);
       }
     } else if (key != hosts_key) {
-      add(at, key, "is not known here; the nearest key is " + std::string(nearest_word(key, {format_key, local_key, hosts_key})));
+      document_.add(at, key, "is not known here; the nearest key is " + std::string(nearest_word(key, {format_key, local_key, hosts_key})));
     } else if (value.IsSequence()) {
       for (const auto& entry : value) host(entry);
     } else if (!value.IsNull()) {
-      add(at, key, "must be a list of hosts, such as \"- name: lab-1\"");
+      document_.add(at, key, "must be a list of hosts, such as \"- name: lab-1\"");
     }
   }
 
   void host(const YAML::Node& entry) {
-    const std::string prefix = "hosts[" + std::to_string(++hosts_seen_) + "].";
-    if (!entry.IsMap()) return add(entry, prefix.substr(0, prefix.size() - 1), "must be a host with keys, such as \"- name: lab-1\"");
+    const std::string path = "hosts[" + std::to_string(++hosts_seen_) + "]";
+    if (!entry.IsMap()) return document_.add(entry, path, "must be a host with keys, such as \"- name: lab-1\"");
     Host read;
-    const std::size_t errors_before = read_.errors.size();
-    for_each(entry, prefix,
-             [&](const std::string& key, const YAML::Node& at, const YAML::Node& value) { field(read, prefix, key, at, value); });
-    if (read_.errors.size() != errors_before) return;
-    if (read.name.empty()) return add(entry, prefix + "name", "is missing: each host needs a name, such as \"name: lab-1\"");
-    if (hosts_.find(read.name)) return add(entry, prefix + "name", "is " + in_quotes(read.name) + ", as another host's: names must differ");
-    if (hosts_.hosts.size() == hosts_max) return add(entry, "hosts", "has more than " + std::to_string(hosts_max) + " entries");
+    const std::size_t errors_before = document_.errors_count();
+    document_.each(entry, path, {}, [&](const std::string& key, const std::string& whole, const YAML::Node& at, const YAML::Node& value) {
+      field(read, key, whole, at, value);
+    });
+    if (document_.errors_count() != errors_before) return;
+    if (read.name.empty()) return document_.add(entry, path + ".name", "is missing: each host needs a name, such as \"name: lab-1\"");
+    if (hosts_.find(read.name))
+      return document_.add(entry, path + ".name", "is " + in_quotes(read.name) + ", as another host's: names must differ");
+    if (hosts_.hosts.size() == hosts_max) return document_.add(entry, "hosts", "has more than " + std::to_string(hosts_max) + " entries");
     hosts_.hosts.push_back(std::move(read));
   }
 
-  void field(Host& read, const std::string& prefix, const std::string& key, const YAML::Node& at, const YAML::Node& value) {
+  void field(Host& read, const std::string& key, const std::string& path, const YAML::Node& at, const YAML::Node& value) {
     const HostField* known = find_host_field(key);
     if (!known) {
       std::vector<std::string_view> names;
@@ -119,17 +82,16 @@ class Reader {
       std::vector<std::string_view> with_secrets = names;
       with_secrets.insert(with_secrets.end(), std::begin(secrets), std::end(secrets));
       if (std::find(std::begin(secrets), std::end(secrets), nearest_word(key, with_secrets)) != std::end(secrets))
-        return add(at, prefix + key, "is not a key of a host: no secret stands in this file; it is asked for when it is needed");
-      return add(at, prefix + key, "is not a key of a host; the nearest one is " + std::string(nearest_word(key, names)));
+        return document_.add(at, path, "is not a key of a host: no secret stands in this file; it is asked for when it is needed");
+      return document_.add(at, path, "is not a key of a host; the nearest one is " + std::string(nearest_word(key, names)));
     }
-    if (!is_one_value(value)) return add(at, prefix + key, "must be one value");
-    if (auto problem = known->set(read, text_of(value))) add(at, prefix + key, *problem);
+    if (!is_one_value(value)) return document_.add(at, path, "must be one value");
+    if (auto problem = known->set(read, text_of(value))) document_.add(at, path, *problem);
   }
 
-  std::string name_;
+  YamlDocument document_;
   Hosts hosts_;
   std::size_t hosts_seen_ = 0;
-  ReadHosts read_;
 };
 
 ReadHosts failed(const std::string& name, int line, std::string message) {

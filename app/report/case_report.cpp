@@ -9,6 +9,7 @@
 #include "app/cases/case_figures.h"
 #include "app/cases/case_folder.h"
 #include "app/control/live_figures.h"
+#include "app/figure/figure_doubts.h"
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
 
@@ -18,24 +19,24 @@ namespace {
 
 /// What the clocks leave open of a value, and in words where it tells little.
 void add_clock_cells(std::vector<Cell>& row, const CaseRunResult& run, const std::string& path) {
-  const auto bound = run.clock_bounds_us.find(path);
-  if (bound == run.clock_bounds_us.end()) {
+  const double bound_us = run.clock_limit_us_of(path);
+  if (std::isnan(bound_us)) {
     row.insert(row.end(), {Cell(), QString("of one clock")});
-  } else if (std::isnan(bound->second)) {
-    row.insert(row.end(), {Cell(), QString("not known how far they are apart")});
+  } else if (std::isinf(bound_us)) {
+    row.insert(row.end(), {clock_cell(bound_us), QString("not known how far they are apart")});
   } else {
-    const bool is_below = std::abs(run.values.at(path)) < bound->second;
-    row.insert(row.end(), {Cell(bound->second), is_below ? Cell(QString("more than the value itself")) : Cell()});
+    const bool is_below = std::abs(run.values.at(path)) < bound_us;
+    row.insert(row.end(), {clock_cell(bound_us), is_below ? Cell(QString("more than the value itself")) : Cell()});
   }
 }
 
 /// Of a latency or a percentile; empty: it tells what it says.
 QStringList doubts_of(const CaseRunResult& run, const std::string& path) {
   QStringList doubts;
-  if (run.has_few_samples(path)) doubts += "fewer than 10 samples above it";
+  if (run.has_few_samples(path)) doubts += few_samples_words();
   // Each run has a floor of its own, in a column: one sentence for all of them.
   if (is_near_floor(run.floor_us_of(path), run.values.at(path)))
-    doubts += "below twice its floor, an echo over loopback: it says more about the machine than about the queue";
+    doubts += below_floor_words("its floor, an echo over loopback");
   return doubts;
 }
 
@@ -50,7 +51,7 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
   std::set<std::string> bounded;  // paths of which a run has a time between two clocks
   const auto runs = results.all();
   for (const CaseRunResult* run : runs) {
-    for (const auto& [path, bound_us] : run->clock_bounds_us) bounded.insert(path);
+    for (const auto& [path, limit_us] : run->clock_limits_us) bounded.insert(path);
   }
   for (const std::string& path : paths) {
     const std::string unit(unit_of_path(path));

@@ -36,8 +36,6 @@ constexpr Row figure_rows[] = {{"latency_us", "latency"},
 constexpr const char* figure_columns[] = {"bound_us", "count", "mean", "mean_lowest_95", "left_out", "min",
                                           "p50",      "p90",   "p95",  "p99",            "p99_9",    "max"};
 
-constexpr const char* few_samples = "fewer than 10 samples above it";
-
 Cell cell_of(const Json& value) {
   if (value.is_number()) return value.get<double>();
   if (value.is_null()) return {};
@@ -46,7 +44,10 @@ Cell cell_of(const Json& value) {
 
 Cell cell_at(const Json& summary, const std::string& path) {
   const auto value = figure_at(summary, path);
-  return value && !std::isnan(*value) ? Cell(*value) : Cell();
+  if (!value) return {};
+  // A ± that is null nobody knows; any other figure is not there then.
+  if (std::isnan(*value)) return path.ends_with(".bound_us") ? clock_cell(INFINITY) : Cell();
+  return *value;
 }
 
 /// Of a percentile of few samples, or of a time that is no finer than the clocks, or says more about the machine than about the queue; empty:
@@ -55,12 +56,8 @@ QStringList doubts_of(const Cell& cell, bool has_few, double clock_limit_us, dou
   const auto* value = std::get_if<double>(&cell);
   if (!value) return {};
   QStringList doubts;
-  if (has_few) doubts += few_samples;
-  if (std::isinf(clock_limit_us)) {
-    doubts += "between two clocks, and not known how far they are apart";
-  } else if (std::abs(*value) < clock_limit_us) {
-    doubts += QString::fromUtf8("less than its ±: the clocks tell nothing finer");
-  }
+  if (has_few) doubts += few_samples_words();
+  if (const QString clocks = clock_doubt(*value, clock_limit_us); !clocks.isEmpty()) doubts += clocks;
   if (const QString near = near_floor_words(floor_us, *value); !near.isEmpty()) doubts += near;
   return doubts;
 }
@@ -78,7 +75,8 @@ QString words_with_unit(const std::string& path) {
 Table figures_table(const Json& summary) {
   Table table{.id = "figures", .title = "Figures", .columns = {"figure", "unit"}, .rows = {}, .doubts = {}};
   // A bound stands beside figures between two clocks, which may be those of stages alone; where all share one there is none.
-  const bool bounded = std::ranges::any_of(figure_rows, [&](const Row& row) { return is_between_clocks(summary, std::string(row.path) + ".p50"); });
+  const bool bounded = std::ranges::any_of(
+      figure_rows, [&](const Row& row) { return !std::isnan(clock_limit_at(summary, std::string(row.path) + ".p50")); });
   const auto used = std::span(figure_columns).subspan(bounded ? 0 : 1);
   for (const char* column : used) {
     table.columns += column_name(column);
@@ -236,7 +234,6 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
     table.columns += names[i] + " (%)";
   }
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
-  const auto bound_cell = [&](double bound_us) { return std::isinf(bound_us) ? Cell(QString("?")) : number(bound_us); };
   for (const ComparedPoint& point : comparison.points) {
     for (const ComparedFigure& figure : point.figures) {
       std::vector<Cell> row{qt_text(figure.path)};
@@ -249,10 +246,10 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
         row.push_back(number(figure.values[i]));
         doubts.resize(row.size());
         doubts.back() = doubts_of(row.back(), figure.few_samples[i], figure.clock_bounds[i], figure.floors_us[i]);
-        if (bounded[i]) row.push_back(bound_cell(figure.clock_bounds[i]));
+        if (bounded[i]) row.push_back(clock_cell(figure.clock_bounds[i]));
         if (i == 0) continue;
         row.push_back(number(figure.differences[i].difference));
-        if (has_bound(static_cast<qsizetype>(i))) row.push_back(bound_cell(figure.differences[i].clock_bound));
+        if (has_bound(static_cast<qsizetype>(i))) row.push_back(clock_cell(figure.differences[i].clock_bound));
         row.push_back(number(figure.differences[i].percent));
       }
       table.rows.push_back(std::move(row));
@@ -300,13 +297,12 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
       if (point.repeats[side] == 0) continue;
       FigurePoint drawn{.x = numbers ? point.at.front().second.toDouble() : static_cast<double>(i),
                         .y = figure.values[side],
-                        .clock_bound = std::isfinite(figure.clock_bounds[side]) ? figure.clock_bounds[side] : 0,
-                        .clock_bound_unknown = std::isinf(figure.clock_bounds[side]),
                         .repeats = point.repeats[side],
                         .few_samples = figure.few_samples[side],
                         .near_floor_us = figure.is_near_floor(side) ? figure.floors_us[side] : 0,
                         .why = why_of(comparison.sides[side], point.folders[side]),
                         .folders = point.folders[side]};
+      drawn.add_clock_limit(figure.clock_bounds[side]);
       if (figure.samples[side].size() >= repeats_for_interval) {
         const Spread interval = bootstrap_interval(figure.samples[side]);
         drawn.low = interval.low, drawn.high = interval.high;

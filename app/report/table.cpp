@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "app/figure/figure_doubts.h"
@@ -27,6 +28,32 @@ QString with_unit(const QString& name, const QString& unit) {
   return unit.isEmpty() ? name : QString("%1 (%2)").arg(name, unit);
 }
 
+/// What makes cells of a row tell little, each doubt once: "p50, p99: fewer than 10 samples above it; max: …".
+QString remarks_on(const QStringList& columns, const std::vector<QStringList>& doubts) {
+  QStringList said;
+  std::map<QString, QStringList> columns_of;
+  for (std::size_t c = 0; c < doubts.size(); ++c) {
+    for (const QString& doubt : doubts[c]) {
+      if (!said.contains(doubt)) said += doubt;
+      columns_of[doubt] += columns[static_cast<qsizetype>(c)];
+    }
+  }
+  for (QString& doubt : said) doubt = columns_of[doubt].join(", ") + ": " + doubt;
+  return said.join("; ");
+}
+
+/// As clock_cell() and clock_doubt() want it. 0: it is of one clock.
+double clock_limit_of(const FigurePoint& point) {
+  return point.clock_bound_unknown ? std::numeric_limits<double>::infinity() : point.clock_bound;
+}
+
+QStringList doubts_at(const FigurePoint* point) {
+  if (!point || std::isnan(point->y)) return {};
+  QStringList doubts = doubts_of(*point);
+  if (const QString doubt = clock_doubt(point->y, clock_limit_of(*point)); !doubt.isEmpty()) doubts += doubt;
+  return doubts;
+}
+
 /// What the points of a series have beside their y.
 struct Parts {
   bool interval = false, bound = false, box = false, why = false;
@@ -36,7 +63,7 @@ Parts parts_of(const Figure& figure, const FigureSeries& series) {
   Parts parts;
   for (const FigurePoint& point : series.points) {
     parts.interval = parts.interval || point.low || point.high;
-    parts.bound = parts.bound || (point.clock_bound > 0 && figure.kind != Figure::Kind::heat);  // there it is one for all
+    parts.bound = parts.bound || (clock_limit_of(point) > 0 && figure.kind != Figure::Kind::heat);  // there it is one for all
     parts.box = parts.box || point.box;
     parts.why = parts.why || !point.why.isEmpty();
   }
@@ -60,7 +87,7 @@ void add_cells(std::vector<Cell>& row, const Figure& figure, const FigureSeries&
   const auto optional = [](const std::optional<double>& value) { return value ? number(*value) : Cell(); };
   row.push_back(point ? number(point->y) : Cell());
   if (parts.interval) row.push_back(point ? optional(point->low) : Cell()), row.push_back(point ? optional(point->high) : Cell());
-  if (parts.bound) row.push_back(point ? number(point->clock_bound) : Cell());
+  if (parts.bound) row.push_back(point ? clock_cell(clock_limit_of(*point)) : Cell());
   if (parts.box) {
     for (const auto part : {&FigureBox::low, &FigureBox::quarter, &FigureBox::three_quarters, &FigureBox::high}) {
       row.push_back(point && point->box ? number((*point->box).*part) : Cell());
@@ -92,6 +119,27 @@ QString grey_words(std::span<const Table> tables) {
   return doubts.isEmpty() ? QString() : "Grey: " + doubts.join("; ") + '.';
 }
 
+QString clock_doubt(double value, double limit) {
+  if (std::isinf(limit)) return "between two clocks, and not known how far they are apart";
+  return std::abs(value) < limit ? QString::fromUtf8("less than its ±: the clocks tell nothing finer") : QString();
+}
+
+Cell clock_cell(double limit) {
+  return std::isinf(limit) ? Cell(QString("?")) : number(limit);
+}
+
+Table with_remarks(Table table) {
+  QStringList remarks;
+  for (const std::vector<QStringList>& doubts : table.doubts) remarks += remarks_on(table.columns, doubts);
+  if (remarks.join(QString()).isEmpty()) return table;
+  table.columns += "remarks";
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    const QString said = remarks.value(static_cast<qsizetype>(r));
+    table.rows[r].push_back(said.isEmpty() ? Cell() : Cell(said));
+  }
+  return table;
+}
+
 QString cell_text(const Cell& cell) {
   if (const auto* value = std::get_if<double>(&cell)) return all_digits(*value);
   if (const auto* text = std::get_if<QString>(&cell)) return *text;
@@ -104,10 +152,11 @@ QString cell_short(const Cell& cell) {
 }
 
 QByteArray csv(const Table& table) {
+  const Table told = with_remarks(table);
   QStringList fields;
-  for (const QString& column : table.columns) fields += csv_field(column);
+  for (const QString& column : told.columns) fields += csv_field(column);
   QString out = fields.join(',') + '\n';
-  for (const auto& row : table.rows) {
+  for (const auto& row : told.rows) {
     fields.clear();
     for (const Cell& cell : row) fields += csv_field(cell_text(cell));
     out += fields.join(',') + '\n';
@@ -116,11 +165,12 @@ QByteArray csv(const Table& table) {
 }
 
 nlohmann::ordered_json table_json(const Table& table) {
+  const Table told = with_remarks(table);
   nlohmann::ordered_json out = {{"id", table.id.toStdString()}, {"title", table.title.toStdString()}};
   out["columns"] = nlohmann::ordered_json::array();
-  for (const QString& column : table.columns) out["columns"].push_back(column.toStdString());
+  for (const QString& column : told.columns) out["columns"].push_back(column.toStdString());
   out["rows"] = nlohmann::ordered_json::array();
-  for (const auto& row : table.rows) {
+  for (const auto& row : told.rows) {
     auto cells = nlohmann::ordered_json::array();
     for (const Cell& cell : row) {
       if (const auto* value = std::get_if<double>(&cell)) {
@@ -184,7 +234,6 @@ Table figure_table(const Figure& figure) {
   }
   const bool has_bound = figure.clock_bound > 0;
   if (has_bound) table.columns += with_unit(bounded_axis(figure).title + QString::fromUtf8(", clocks ±"), bounded_axis(figure).unit);
-  const auto doubts_at = [](const FigurePoint* point) { return point && !std::isnan(point->y) ? doubts_of(*point) : QStringList(); };
   for (const auto& [x, points] : rows) {
     const auto name = static_cast<qsizetype>(x);
     const bool named = name >= 0 && name < figure.x.names.size();

@@ -42,10 +42,21 @@ struct Table {
 /// A sentence: why some of their cells are grey. Empty: none is.
 QString grey_words(std::span<const Table> tables);
 
+/// Why a time is no finer than what clocks leave open of it: `limit` is their ±; infinite: nobody knows it; NaN: it is of one clock. In the
+/// unit of `value`. Empty: it is finer.
+QString clock_doubt(double value, double limit);
+/// The ± itself: empty where there is none, "?" where nobody knows it.
+Cell clock_cell(double limit);
+
+/// As files have it, where no mouse asks a grey cell why: with a last column "remarks", which says of each row what makes which of its
+/// columns tell little. The same table where no cell is grey.
+Table with_remarks(Table table);
+
 /// With all digits; "" for nothing.
 QString cell_text(const Cell& cell);
 /// As it is read on screen and in print: rounded to about three digits, a dash for nothing.
 QString cell_short(const Cell& cell);
+/// Both with remarks.
 QByteArray csv(const Table& table);
 nlohmann::ordered_json table_json(const Table& table);
 /// Words for keys, which stand in the cell's title; numbers rounded, with all their digits there.

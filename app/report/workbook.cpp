@@ -121,13 +121,13 @@ QString write_workbook(const QString& path, const Report& report) {
     write_table(sheet, table, formats);
     return std::pair(sheet, name);
   };
-  for (const Table& table : report.tables) add(table);
+  for (const Table& table : report.tables) add(with_remarks(table));
   for (const Figure& figure : report.figures) {
-    const Table table = figure_table(figure);
+    const Table table = with_remarks(figure_table(figure));
     const auto [sheet, name] = add(table);
     add_chart(book, sheet, name, figure, table);
   }
-  for (const Table& table : report.appendix) add(table);
+  for (const Table& table : report.appendix) add(with_remarks(table));
   const lxw_error error = workbook_close(book);
   if (error != LXW_NO_ERROR) {
     QFile::remove(beside);

@@ -47,7 +47,7 @@ struct ComparedFigure {
   std::vector<double> values;                // per side: trimmed mean; NaN: none
   std::vector<double> clock_bounds;          // per side, ± in µs: the largest of its runs'; NaN: stamps of one clock, infinite: not known
   std::vector<double> floors_us;             // per side, of a latency: the largest of its runs'; NaN: no latency, or not known
-  std::vector<bool> few_samples;             // per side: a percentile with fewer than 10 samples above it, in each of its runs
+  std::vector<bool> few_samples;             // per side: a percentile with few samples above it, in each of its runs
   std::vector<Difference> differences;       // per side, against the first; the first one's own is of no meaning
   bool is_near_floor(std::size_t side) const { return app::is_near_floor(floors_us[side], values[side]); }
   bool is_time() const { return unit == "µs" || unit == "ms" || unit == "s" || unit == "ns"; }

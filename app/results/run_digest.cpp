@@ -48,19 +48,14 @@ class Digester {
     take_received();
     finish_slices();
     take_pairs();
-    out_.latency_bound_us = bound_us("latency_us.p50");
-    out_.to_broker_bound_us = bound_us("stages.to_broker_us.p50");
-    out_.to_receiver_bound_us = bound_us("stages.to_receiver_us.p50");
+    out_.latency_limit_us = clock_limit_at(run_.summary, "latency_us.p50");
+    out_.to_broker_limit_us = clock_limit_at(run_.summary, "stages.to_broker_us.p50");
+    out_.to_receiver_limit_us = clock_limit_at(run_.summary, "stages.to_receiver_us.p50");
     return std::move(out_);
   }
 
  private:
   bool stopped() const { return cancelled_ != nullptr && *cancelled_; }
-
-  std::optional<double> bound_us(std::string_view path) const {
-    if (!is_between_clocks(run_.summary, path)) return {};
-    return clock_bound_at(run_.summary, path);
-  }
 
   /// Whether the logs that are here make up what the summary counts: some may lie elsewhere, and what was killed noted not all. Sampled ones
   /// have lines of the same messages at both ends; how many they should have is in no summary.

@@ -5,6 +5,7 @@
 
 #include <QString>
 #include <atomic>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -58,8 +59,8 @@ struct RunDigest {
   double slice_s = 1;
   std::vector<TimeSlice> slices;
   std::vector<std::vector<SlowMessage>> slowest;  // per slice, slowest first
-  // ± of their times, as of all of the run. None: of one clock; NaN: nobody knows.
-  std::optional<double> latency_bound_us, to_broker_bound_us, to_receiver_bound_us;
+  // ± of their times, as of all of the run: what clock_limit_at() tells.
+  double latency_limit_us = std::nan(""), to_broker_limit_us = std::nan(""), to_receiver_limit_us = std::nan("");
   measure::Histogram latencies;
   std::vector<ServiceBox> receivers;
   std::vector<int> pair_senders, pair_receivers;  // numbers

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/figure/figure_doubts.h"
 #include "app/figure/figure_scale.h"
 #include "app/figure/number_text.h"
 #include "workers/measure/log_line.h"
@@ -52,9 +53,9 @@ QString bound_text(double bound_us) {
 /// What two clocks leave open of the run's latencies: beside each point that is one, and in words below the figure.
 void tell_clock_bound(Figure& out, const DrawnRun& run) {
   const bool up = out.y.title.startsWith("Latency");
-  if ((!up && out.x.title != "Latency") || !run.run.summary.at("latency_us").contains("bound_us")) return;
-  const double bound_us = number_at(run.run.summary, "latency_us.bound_us"), p50_us = number_at(run.run.summary, "latency_us.p50");
-  if (std::isnan(bound_us)) {
+  const double bound_us = clock_limit_at(run.run.summary, "latency_us.p50"), p50_us = number_at(run.run.summary, "latency_us.p50");
+  if ((!up && out.x.title != "Latency") || std::isnan(bound_us)) return;
+  if (std::isinf(bound_us)) {
     out.remarks += of_run(run) + clocks_unknown;
     return;
   }
@@ -151,7 +152,7 @@ Figure stages(const std::vector<DrawnRun>& runs) {
       const std::string path = std::string("stages.") + stage;
       FigurePoint point{.x = x++, .y = number_at(run.run.summary, path + ".mean"), .why = why_of(run), .folders = {run.run.folder}};
       const double bound = clock_limit_at(run.run.summary, path + ".mean");
-      if (std::isfinite(bound)) point.clock_bound = bound;
+      point.add_clock_limit(bound);
       if (bound > 0) {
         bounds += out.x.names[static_cast<qsizetype>(point.x)] + ' ' + bound_text(bound);
         if (std::isfinite(bound) && bound > std::abs(point.y)) bounds.back() += " (more than itself)";
@@ -351,8 +352,7 @@ std::vector<PercentileRow> read_hgrm(const QString& path) {
 }
 
 bool has_few_samples(const PercentileRow& row, std::int64_t total) {
-  constexpr double hair = 1e-6;  // 1 / (1 - 0.9) is a little more than 10, and percentiles in files have 12 decimals
-  return static_cast<double>(total) / row.inverse_rest < samples_above_min - hair;
+  return are_few_samples_above(static_cast<double>(total) / row.inverse_rest);
 }
 
 }  // namespace n2nq::app

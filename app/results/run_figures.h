@@ -31,7 +31,7 @@ struct PercentileRow {
   std::int64_t count = 0;
 };
 std::vector<PercentileRow> read_hgrm(const QString& path);
-/// Whether it has fewer than samples_above_min of its histogram's `total` samples above it.
+/// Whether it has few of its histogram's `total` samples above it (are_few_samples_above).
 bool has_few_samples(const PercentileRow& row, std::int64_t total);
 
 }  // namespace n2nq::app

@@ -3,6 +3,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -32,9 +33,11 @@ void tell_unreadable(LogFrame& log, std::int64_t line, const std::string& what) 
     log.unreadable.push_back(QString("line %1: %2").arg(line).arg(QString::fromStdString(what)));
 }
 
-void take_remark(LogFrame& log, std::string_view line, std::int64_t number, std::string_view columns) {
+template <class Log>
+void take_remark(Log& log, std::string_view line, std::int64_t number, std::string_view columns) {
   if (line.starts_with("# clock:")) {
-    if (!log.clocks.take(line)) tell_unreadable(log, number, "not a line between clocks: " + std::string(line.substr(0, 60)));
+    if (!log.clocks.take(line, log.lines.size()))
+      tell_unreadable(log, number, "not a line between clocks: " + std::string(line.substr(0, 60)));
     return;
   }
   if (line.find('\t') != std::string_view::npos) {
@@ -119,43 +122,35 @@ void leave_out_earlier_starts(std::vector<Log>& logs, char letter, const StoredR
 
 }  // namespace
 
-bool LogClocks::take(std::string_view line) {
+bool LogClocks::take(std::string_view line, std::size_t messages_before) {
   const bool own = line.starts_with("# clock: own "), senders = line.starts_with("# clock: senders ");
   if (!own && !senders) return false;
   const auto from = number_in(line, "from_ns");
   if (!from || !measure::is_stamp(*from)) return false;
   if (senders && line.ends_with("same as own")) {
-    senders_.push_back({*from, std::nullopt});
+    senders_.push_back({messages_before, *from, std::nullopt});
     return true;
   }
   const auto at = number_in(line, "at_ns"), offset_ns = number_in(line, "offset_ns"),
              drift = number_in(line, "drift_ppt");
   if (!at || !offset_ns || !drift || !measure::ClockLine{*at, *offset_ns, *drift}.is_sane()) return false;
-  (own ? own_ : senders_).push_back({*from, measure::ClockLine{*at, *offset_ns, *drift}});
+  (own ? own_ : senders_).push_back({messages_before, *from, measure::ClockLine{*at, *offset_ns, *drift}});
   return true;
 }
 
-const LogClocks::Entry* LogClocks::in_force(const std::vector<Entry>& entries, std::int64_t received_ns) {
-  const Entry* found = entries.empty() ? nullptr : &entries.front();
-  for (const Entry& entry : entries) {
-    if (entry.from_ns <= received_ns) found = &entry;
+/// As its receiver did: of the lines that it had by then, the last one that counted already when the message was read.
+const LogClocks::Entry* LogClocks::in_force(const std::vector<Entry>& entries, std::int64_t received_ns, std::size_t messages_before) {
+  const auto is_there = [messages_before](const Entry& entry) { return entry.messages_before <= messages_before; };
+  for (auto entry = std::partition_point(entries.begin(), entries.end(), is_there); entry != entries.begin();) {
+    if ((--entry)->from_ns <= received_ns) return &*entry;
   }
-  return found;
+  return entries.empty() ? nullptr : &entries.front();
 }
 
-std::int64_t LogClocks::between(std::int64_t sent_ns, std::int64_t received_ns) const {
-  const Entry *own = in_force(own_, received_ns), *senders = in_force(senders_, received_ns);
+std::int64_t LogClocks::between(std::int64_t sent_ns, std::int64_t received_ns, std::size_t messages_before) const {
+  const Entry *own = in_force(own_, received_ns, messages_before), *senders = in_force(senders_, received_ns, messages_before);
   if (senders && !senders->line) return 0;
   return (own ? own->line->offset_at(received_ns) : 0) - (senders ? senders->line->offset_at(sent_ns) : 0);
-}
-
-bool LogClocks::went_back() const {
-  for (const auto* entries : {&own_, &senders_}) {
-    for (std::size_t i = 1; i < entries->size(); ++i) {
-      if ((*entries)[i].from_ns < (*entries)[i - 1].from_ns) return true;
-    }
-  }
-  return false;
 }
 
 std::optional<ServiceLogs> read_logs(const QString& run_folder, QString& error, const std::atomic<bool>* cancelled) {

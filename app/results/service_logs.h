@@ -5,6 +5,7 @@
 #include <QString>
 #include <QStringList>
 #include <atomic>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <vector>
@@ -15,23 +16,23 @@
 
 namespace n2nq::app {
 
-/// The straight lines between clocks that a receiver's latencies were worked out with (docs/measuring.md, "In the logs").
+/// The straight lines between clocks that a receiver's latencies were worked out with (docs/measuring.md, "In the logs"). A clock that went
+/// back says the same instants twice: which line was in force then, its place among the messages' lines tells.
 class LogClocks {
  public:
-  /// A "# clock: …" line; false when it is none, or not one that can be read.
-  bool take(std::string_view line);
-  /// To be added to received - sent. 0 where all stamps are of one clock.
-  std::int64_t between(std::int64_t sent_ns, std::int64_t received_ns) const;
-  /// Our own clock said the same instants twice: which line was in force then, stamps do not tell.
-  bool went_back() const;
+  /// A "# clock: …" line, behind so many messages' lines; to be given in the file's order. False when it is none, or none that can be read.
+  bool take(std::string_view line, std::size_t messages_before);
+  /// To be added to received - sent of the message behind so many others. 0 where all stamps are of one clock.
+  std::int64_t between(std::int64_t sent_ns, std::int64_t received_ns, std::size_t messages_before) const;
 
  private:
   struct Entry {
+    std::size_t messages_before;
     std::int64_t from_ns;
     std::optional<measure::ClockLine> line;  // none, of the senders: their clock is our own
   };
   /// Null: there is none.
-  static const Entry* in_force(const std::vector<Entry>& entries, std::int64_t received_ns);
+  static const Entry* in_force(const std::vector<Entry>& entries, std::int64_t received_ns, std::size_t messages_before);
   std::vector<Entry> own_, senders_;
 };
 

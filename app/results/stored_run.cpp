@@ -13,6 +13,7 @@
 
 #include "app/control/live_figures.h"
 #include "app/control/summary.h"
+#include "app/figure/figure_doubts.h"
 #include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
@@ -328,24 +329,16 @@ std::string unit_of_path(std::string_view path) {
   return {};
 }
 
-double clock_bound_at(const nlohmann::json& summary, std::string_view path) {
-  if (unit_of_path(path) != "µs" || path.ends_with(".bound_us")) return std::nan("");
-  return figure_at(summary, beside(path, "bound_us")).value_or(std::nan(""));
-}
-
-bool is_between_clocks(const nlohmann::json& summary, std::string_view path) {
-  if (unit_of_path(path) != "µs" || path.ends_with(".bound_us")) return false;
-  return figure_at(summary, beside(path, "bound_us")).has_value();
-}
-
 double clock_limit_at(const nlohmann::json& summary, std::string_view path) {
-  const double bound_us = clock_bound_at(summary, path);
-  return std::isnan(bound_us) && is_between_clocks(summary, path) ? std::numeric_limits<double>::infinity() : bound_us;
+  if (unit_of_path(path) != "µs" || path.ends_with(".bound_us")) return std::nan("");
+  const auto bound_us = figure_at(summary, beside(path, "bound_us"));
+  if (!bound_us) return std::nan("");
+  return std::isnan(*bound_us) ? std::numeric_limits<double>::infinity() : *bound_us;
 }
 
 bool has_few_samples(std::string_view path, double samples) {
   const double share = share_above(path);
-  return share < 1 && !(samples * share >= samples_above_min);
+  return share < 1 && are_few_samples_above(samples * share);
 }
 
 bool has_few_samples(const nlohmann::json& summary, std::string_view path) {
@@ -369,8 +362,7 @@ double floor_us_at(const nlohmann::json& summary, std::string_view path) {
 
 QString near_floor_words(double floor_us, double latency_us) {
   if (!is_near_floor(floor_us, latency_us)) return {};
-  return QString::fromUtf8("below twice what an echo over loopback took there, %1 µs: it says more about the machine than about the queue")
-      .arg(floor_us, 0, 'f', 1);
+  return below_floor_words(QString::fromUtf8("what an echo over loopback took there, %1 µs").arg(floor_us, 0, 'f', 1));
 }
 
 }  // namespace n2nq::app

@@ -61,16 +61,10 @@ QString title_of_path(const std::string& path);
 QString words_of_path(const std::string& path);
 /// "us", "ms", "s", "bytes", … as the path's names say; "" for a number of things.
 std::string unit_of_path(std::string_view path);
-/// ± of a time between two clocks, in µs: what stands beside it in the summary. NaN: it is of one clock, or the bound is not known.
-double clock_bound_at(const nlohmann::json& summary, std::string_view path);
-/// Whether it is a time between two clocks, also where nobody knows how far they are apart.
-bool is_between_clocks(const nlohmann::json& summary, std::string_view path);
-/// How far it may be off because clocks are: the ± of a time between two clocks, infinite where nobody knows it. NaN: it is of one clock.
+/// How far it may be off because clocks are, in µs: the ± of a time between two clocks, which stands beside it in the summary. Infinite:
+/// nobody knows how far these are apart (null there). NaN: it is of one clock (nothing there). What else has such a ± tells it like this.
 double clock_limit_at(const nlohmann::json& summary, std::string_view path);
-/// A percentile with fewer above it says little, and is told in grey.
-inline constexpr double samples_above_min = 10;
-
-/// Whether the path leads to a percentile with fewer than samples_above_min of so many samples above it.
+/// Whether the path leads to a percentile with few of so many samples above it (are_few_samples_above).
 bool has_few_samples(std::string_view path, double samples);
 /// The same by the count that stands beside it in the summary (or in a service's row).
 bool has_few_samples(const nlohmann::json& summary, std::string_view path);

@@ -3,95 +3,49 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
-#include <set>
 
 #include "app/settings/settings_node.h"
 #include "app/settings/text_value.h"
+#include "app/settings/yaml_document.h"
 
 namespace n2nq::app {
 
 namespace {
 
-constexpr std::size_t errors_max = 50;
 constexpr std::string_view format_key = "format";
 
 /// Walks a parsed document; collects settings, errors and lines.
 class Reader {
  public:
-  explicit Reader(std::string name) : name_(std::move(name)) {}
+  explicit Reader(const std::string& name) : document_(name) {}
 
   ReadSettings read(const YAML::Node& root) {
-    if (!root.IsMap()) {
-      add(root, "", "must be a list of keys with values, such as \"format: 1\"");
-    } else if (format_is_readable(root)) {
-      for_each(root, "", [this](const std::string& key, const YAML::Node& at, const YAML::Node& value) { top_level(key, at, value); });
+    if (document_.has_format(root, settings_format)) {
+      // With a second format, older documents are migrated here, before any key is looked at.
+      document_.each(root, "", {}, [this](const std::string& key, const std::string&, const YAML::Node& at, const YAML::Node& value) {
+        top_level(key, at, value);
+      });
     }
-    if (read_.errors.empty()) {
-      read_.settings = settings_;
-    } else {
-      std::stable_sort(read_.errors.begin(), read_.errors.end(), [](const FileError& a, const FileError& b) { return a.line < b.line; });
-    }
+    if (document_.is_clean()) read_.settings = settings_;
+    read_.errors = document_.take_errors();
     return std::move(read_);
   }
 
  private:
-  void add(const YAML::Node& at, std::string key, std::string message) {
-    if (read_.errors.size() < errors_max) read_.errors.push_back({name_, line_of(at), std::move(key), std::move(message)});
-  }
-
-  bool format_is_readable(const YAML::Node& root) {
-    const YAML::Node format = root[std::string(format_key)];
-    const std::string right = "\"format: " + std::to_string(settings_format) + "\"";
-    if (!format.IsDefined()) {
-      read_.errors.push_back({name_, 0, std::string(format_key), "is missing: the file must say " + right});
-      return false;
-    }
-    std::int64_t version = 0;
-    if (!format.IsScalar() || parse_integer(format.Scalar(), 1, 1'000'000, version)) {
-      add(format, std::string(format_key), "must be a whole number from 1; this version writes " + right);
-      return false;
-    }
-    if (version > settings_format) {
-      add(format, std::string(format_key),
-          "is " + std::to_string(version) + ", but this version reads up to format " + std::to_string(settings_format) +
-              ": a newer n2nq-bench wrote it");
-      return false;
-    }
-    return true;  // with a second format, older documents are migrated here, before any key is looked at
-  }
-
-  template <class Visit>
-  void for_each(const YAML::Node& map, const std::string& prefix, Visit visit) {
-    std::set<std::string> seen;
-    for (const auto& entry : map) {
-      if (!entry.first.IsScalar()) {
-        add(entry.first, prefix, "has a key that is not a word");
-        continue;
-      }
-      const std::string key = (prefix.empty() ? "" : prefix + ".") + entry.first.Scalar();
-      if (!seen.insert(key).second) {
-        add(entry.first, key, "stands twice; keep one of them");
-      } else {
-        visit(key, entry.first, entry.second);
-      }
-    }
-  }
-
   void top_level(const std::string& key, const YAML::Node& at, const YAML::Node& value) {
     if (key == format_key) return;
     const auto& known = setting_sections();
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       if (value.IsMap() && !find_table_key(key)) {
-        add(at, key, "is not a section; the nearest one is " + std::string(nearest_word(key, known)));
+        document_.add(at, key, "is not a section; the nearest one is " + std::string(nearest_word(key, known)));
       } else {
         leaf(key, at, value);
       }
     } else if (!value.IsMap()) {
-      add(at, key, "is a section: it needs keys below it, such as " + std::string(first_key_of(key)));
+      document_.add(at, key, "is a section: it needs keys below it, such as " + std::string(first_key_of(key)));
     } else {
-      for_each(value, key, [this](const std::string& inner, const YAML::Node& inner_at, const YAML::Node& inner_value) {
-        leaf(inner, inner_at, inner_value);
+      document_.each(value, key, {}, [this](const std::string&, const std::string& path, const YAML::Node& key_at, const YAML::Node& inner) {
+        leaf(path, key_at, inner);
       });
     }
   }
@@ -99,19 +53,19 @@ class Reader {
   void leaf(const std::string& key, const YAML::Node& at, const YAML::Node& value) {
     const Key* known = find_table_key(key);
     if (!known) {
-      add(at, key, "is not a setting; the nearest one is " + std::string(nearest_key(key)));
+      document_.add(at, key, "is not a setting; the nearest one is " + std::string(nearest_key(key)));
       return;
     }
     read_.lines[key] = line_of(at);
     std::string shape;
     const auto text = value_text_of(*known, value, shape);
     if (!text) {
-      add(at, key, shape);
+      document_.add(at, key, shape);
       return;
     }
     const Settings before = settings_;
     if (auto problem = known->set(settings_, trimmed(*text))) {
-      add(place_of_problem(*known, at, value), key, *problem);
+      document_.add(place_of_problem(*known, at, value), key, *problem);
     } else {
       check_pair(key, at, before, *text);
     }
@@ -140,12 +94,12 @@ class Reader {
       if (key != a && key != b) continue;
       const std::string& other = key == a ? b : a;
       if (read_.lines.contains(other) && !find_table_key(other)->text(before).empty()) {
-        add(at, key, "excludes " + other + " (line " + std::to_string(read_.lines[other]) + "): keep one of them");
+        document_.add(at, key, "excludes " + other + " (line " + std::to_string(read_.lines[other]) + "): keep one of them");
       }
     }
   }
 
-  std::string name_;
+  YamlDocument document_;
   Settings settings_;
   ReadSettings read_;
 };
@@ -216,14 +170,20 @@ ReadSettings read_settings_text(std::string_view text, const std::string& name) 
       [&](int line, std::string why) { return failed(name, line, std::move(why)); });
 }
 
-ReadSettings read_settings_file(const std::string& path) {
+std::optional<std::string> settings_file_text(const std::string& path, std::string& problem) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return failed(path, 0, "cannot be read: no such file, or no permission");
+  if (!file) return problem = "cannot be read: no such file, or no permission", std::nullopt;
   std::string text(settings_file_bytes_max + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) return failed(path, 0, "cannot be read");
+  if (file.bad()) return problem = "cannot be read", std::nullopt;
   text.resize(static_cast<std::size_t>(file.gcount()));
-  return read_settings_text(text, path);
+  return text;
+}
+
+ReadSettings read_settings_file(const std::string& path) {
+  std::string problem;
+  const auto text = settings_file_text(path, problem);
+  return text ? read_settings_text(*text, path) : failed(path, 0, problem);
 }
 
 std::vector<FileError> validate_read(const Settings& settings, const ReadSettings& read, const std::string& name) {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/settings/settings_node.h"
 
-#include <yaml-cpp/eventhandler.h>
-
 #include <algorithm>
-#include <sstream>
 
 namespace n2nq::app {
 
@@ -16,41 +13,7 @@ std::string shape_problem(const Key& key, const YAML::Node& value) {
   return std::string("must be one value, not ") + (value.IsSequence() ? "a list" : "a section");
 }
 
-/// Notes where a document begins that holds anything.
-class Beginning : public YAML::EventHandler {
- public:
-  int line = 0;
-
-  void OnDocumentStart(const YAML::Mark&) override { line = 0; }
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { note(mark); }
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t, const std::string&) override { note(mark); }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override { note(mark); }
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override { note(mark); }
-  void OnMapEnd() override {}
-
- private:
-  void note(const YAML::Mark& mark) {
-    if (line == 0) line = mark.line + 1;
-  }
-};
-
 }  // namespace
-
-int line_of(const YAML::Node& node) {
-  return node.Mark().line + 1;
-}
-
-int second_document_line(std::string_view text) {
-  // Not by YAML::LoadAll: it never ends where the parser stays at one place.
-  std::istringstream stream{std::string(text)};
-  YAML::Parser parser(stream);
-  Beginning beginning;
-  if (!parser.HandleNextDocument(beginning) || !parser.HandleNextDocument(beginning)) return 0;
-  return beginning.line;
-}
 
 std::optional<std::string> value_text_of(const Key& key, const YAML::Node& value, std::string& problem) {
   if (value.IsNull()) {

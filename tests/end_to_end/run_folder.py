@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A run folder read with nothing but Python: logs to rows, rows to figures. Shares no code with the programs it checks."""
-import itertools
 import json
 import math
 import pathlib
@@ -8,39 +7,39 @@ import pathlib
 
 class Clocks:
     """What the `# clock:` lines of a receiver's log say: which straight lines between clocks its latencies were worked out with, and from
-    when on. Without any, all stamps are of one clock."""
+    when on. Without any, all stamps are of one clock. A clock that went back says the same instants twice: which line was in force then,
+    its place among the messages' lines tells."""
 
-    def __init__(self, lines, received_ns=()):
-        self.own, self.senders = [], []  # (from_ns, at_ns, offset_ns, drift_ppt), and where the senders' clock is our own, (from_ns, None)
-        for line in lines:
+    def __init__(self, placed_lines):
+        """placed_lines: (how many messages' lines stand above it, line) of each `#` line, in the file's order."""
+        # (place, from_ns, at_ns, offset_ns, drift_ppt), and where the senders' clock is our own, (place, from_ns, None)
+        self.own, self.senders = [], []
+        for place, line in placed_lines:
             words = line.split()
             if words[:2] != ["#", "clock:"]:
                 continue
             values = dict(word.split("=") for word in words[3:] if "=" in word)
             if words[2] == "senders" and words[-3:] == ["same", "as", "own"]:
-                self.senders.append((int(values["from_ns"]), None))
+                self.senders.append((place, int(values["from_ns"]), None))
                 continue
-            entry = tuple(int(values[key]) for key in ("from_ns", "at_ns", "offset_ns", "drift_ppt"))
+            entry = (place, *(int(values[key]) for key in ("from_ns", "at_ns", "offset_ns", "drift_ppt")))
             (self.own if words[2] == "own" else self.senders).append(entry)
 
-        # Our clock said the same instants twice: which line was in force then, stamps alone do not tell.
-        self.went_back = any(goes_back(entry[0] for entry in entries) for entries in (self.own, self.senders)) or goes_back(received_ns)
-
     @staticmethod
-    def in_force(entries, received_ns):
-        return ([entry for entry in entries if entry[0] <= received_ns] or entries[:1] or [(0, 0, 0, 0)])[-1]
+    def in_force(entries, received_ns, place=math.inf):
+        return ([entry for entry in entries if entry[0] <= place and entry[1] <= received_ns] or entries[:1] or [(0, 0, 0, 0, 0)])[-1]
 
     @staticmethod
     def offset(entry, stamp_ns):
-        _, at_ns, offset_ns, drift_ppt = entry
+        _, _, at_ns, offset_ns, drift_ppt = entry
         return offset_ns + int(float(stamp_ns - at_ns) * (float(drift_ppt) * 1e-12))
 
-    def between(self, sent_ns, received_ns):
-        """To be added to received - sent."""
-        senders = self.in_force(self.senders, received_ns)
-        if senders[1] is None:
+    def between(self, sent_ns, received_ns, place):
+        """To be added to received - sent of the message behind so many others."""
+        senders = self.in_force(self.senders, received_ns, place)
+        if senders[2] is None:
             return 0
-        return self.offset(self.in_force(self.own, received_ns), received_ns) - self.offset(senders, sent_ns)
+        return self.offset(self.in_force(self.own, received_ns, place), received_ns) - self.offset(senders, sent_ns)
 
     def on_broker(self, received_ns):
         return received_ns + self.offset(self.in_force(self.own, received_ns), received_ns)
@@ -48,14 +47,17 @@ class Clocks:
 
 class Log:
     """One service log: `#` lines, the last of which names the columns, then tab-separated lines. `rows` are what is measured; what is flagged
-    as warm-up stands apart. `skipped` are the (sender, index) that N2NQ said this receiver will not get, warm-up included."""
+    as warm-up stands apart. `places` are of the rows: how many lines of messages stand above each, warm-up included. `skipped` are the
+    (sender, index) that N2NQ said this receiver will not get, warm-up included."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
-        self.header, self.footer, self.rows, self.warm_up = [], [], [], []
-        columns = None
+        self.header, self.footer, self.rows, self.warm_up, self.places = [], [], [], [], []
+        columns, remarks = None, []
         for line in self.path.read_text().splitlines():
+            place = len(self.rows) + len(self.warm_up)
             if line.startswith("#"):
+                remarks.append((place, line))
                 (self.footer if self.rows or self.warm_up else self.header).append(line)
                 continue
             if columns is None:
@@ -64,7 +66,11 @@ class Log:
             if len(values) != len(columns):
                 raise ValueError(f"{path}: {len(values)} values for {len(columns)} columns: {line!r}")
             row = dict(zip(columns, values))
-            (self.warm_up if "warm-up" in row["flags"].split(",") else self.rows).append(row)
+            if "warm-up" in row["flags"].split(","):
+                self.warm_up.append(row)
+            else:
+                self.rows.append(row)
+                self.places.append(place)
         if columns is None and self.header:
             columns = [h for h in self.header if "\t" in h][-1].lstrip("# ").split("\t")
         self.columns = columns or []
@@ -79,7 +85,7 @@ class Log:
                 first, last = map(int, words["senders"].split("-"))
                 self.skipped.update((sender, index) for sender in range(first, last + 1)
                                     for index in range(int(words["from"]), int(words["to"]) + 1))
-        self.clocks = Clocks(self.header + self.footer, self.numbers("received_ns") if "received_ns" in self.columns else ())
+        self.clocks = Clocks(remarks)
 
     def numbers(self, column):
         return [int(row[column]) for row in self.rows]
@@ -104,10 +110,6 @@ class RunFolder:
                     and number > last_amount and number not in of_last_start and number <= int(log.words.get(f"{group}.amount", 0)))
         logs = {number_of(path): Log(path) for path in sorted((self.folder / group).glob(f"{letter}*.log"))}
         return {number: log for number, log in logs.items() if not is_of_an_earlier_start(number, log)}
-
-
-def goes_back(instants):
-    return any(later < earlier for earlier, later in itertools.pairwise(instants))
 
 
 def number_of(path):

@@ -5,11 +5,13 @@ import itertools
 import json
 import math
 import random
+import re
 import subprocess
 import unittest
 
 import verify_run
 from bench import BIN, BenchCase
+from clocks import MS, S, ClocksCase
 
 FLIPS = 60  # for each kind of file
 
@@ -177,6 +179,53 @@ class Verify(BenchCase):
         done = subprocess.run([BIN / "n2nq-bench", "verify", self.folder], capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
         self.assertIn("not the folder of a run", done.stderr)
+
+
+class VerifyClocks(ClocksCase):
+    """Latencies that were worked out with lines between clocks."""
+
+    def run_of_receivers(self, clock, messages, name):
+        return self.run_with(name, "--set", "senders.delay_ms=10", "--set", f"senders.messages={messages}",
+                             test_clocks={"n2nq-receivers": clock})
+
+    def assert_agrees(self, folder):
+        code, found = verify(folder)
+        self.assertEqual((code, found["differences"]), (0, []))
+
+    def assert_finds_a_changed_line(self, run, row):
+        """The line of the receivers' clock that was the last one above this row of R001 is a nanosecond off."""
+        log = run.folder / "receivers/R001.log"
+        before = log.read_text()
+        lines = before.splitlines(keepends=True)
+        messages = [at for at, line in enumerate(lines) if not line.startswith("#")]
+        at = next(at for at in range(messages[run.receivers[1].places[row]], -1, -1) if lines[at].startswith("# clock: own "))
+        lines[at] = re.sub(r"offset_ns=(-?\d+)", lambda found: f"offset_ns={int(found[1]) + 1}", lines[at])
+        log.write_text("".join(lines))
+        code, found = verify(run.folder)
+        self.assertEqual(code, 1, lines[at])
+        self.assertTrue(any(difference.startswith("R001.log, message") and "lines between the clocks" in difference
+                            for difference in found["differences"]), found["differences"])
+        self.assertNotEqual(differences_without_the_bench(run.folder), [], lines[at])
+        log.write_text(before)
+
+    def test_finds_a_changed_line_between_clocks(self):
+        run = self.run_of_receivers({"offset_ns": 250 * MS}, 100, "ahead")
+        self.assert_agrees(run.folder)
+        self.assert_finds_a_changed_line(run, len(run.receivers[1].rows) // 2)
+
+    def test_finds_one_where_the_clock_went_back(self):
+        for attempt in range(3):  # on a busy machine messages may flow only behind the jump
+            run = self.run_of_receivers({"step_ns": -S, "step_after_ns": 6 * S}, 800, f"back-{attempt}")
+            received = run.receivers[1].numbers("received_ns")
+            back = [row for row in range(1, len(received)) if received[row] < received[row - 1] - S // 2]
+            if back:
+                break
+        self.assertEqual(len(back), 1, "it went back while messages came")
+        self.assert_agrees(run.folder)
+        # Before the instants that came twice; in them, for the first time; and behind them.
+        for row in (back[0] // 4, back[0] - 1, len(received) - 1 - (len(received) - back[0]) // 4):
+            with self.subTest(row):
+                self.assert_finds_a_changed_line(run, row)
 
 
 def is_same(one, other):

@@ -40,9 +40,7 @@ class Check:
 
 
 def latencies(log):
-    if log.clocks.went_back:
-        return logged_latencies(log)
-    return [r - s + log.clocks.between(s, r) for r, s in zip(log.numbers("received_ns"), log.numbers("sent_ns"))]
+    return [r - s + log.clocks.between(s, r, place) for r, s, place in zip(log.numbers("received_ns"), log.numbers("sent_ns"), log.places)]
 
 
 def latencies_from_plan(log):

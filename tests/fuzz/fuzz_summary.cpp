@@ -49,8 +49,9 @@ void read_logs_of(const QString& folder) {
   };
   const n2nq::app::ReceiverLog& receiver = logs->receivers.front();
   require(tells_lines(logs->senders.front()) && tells_lines(receiver), "the first ten lines that are none are named");
-  for (const n2nq::measure::ReceivedLine& line : receiver.lines) receiver.clocks.between(line.sent_ns, line.received_ns);
-  receiver.clocks.went_back();
+  for (std::size_t at = 0; at < receiver.lines.size(); ++at) {
+    receiver.clocks.between(receiver.lines[at].sent_ns, receiver.lines[at].received_ns, at);
+  }
 }
 
 }  // namespace

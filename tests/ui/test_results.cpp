@@ -159,9 +159,9 @@ class TestResults : public QObject {
     n2nq::app::RunDigest digest;
     digest.slices.resize(n2nq::app::RunDigest::slices_max);
     digest.slowest.assign(digest.slices.size(), {{.receiver = 1, .sender = 2, .to_broker_us = 20, .to_receiver_us = 900, .latency_us = 930}});
-    digest.latency_bound_us = 33;
-    digest.to_broker_bound_us = 21.5;
-    digest.to_receiver_bound_us = std::nan("");
+    digest.latency_limit_us = 33;
+    digest.to_broker_limit_us = 21.5;
+    digest.to_receiver_limit_us = INFINITY;
     auto* view = page().report_view();
     const n2nq::app::Report report = view->report();
     view->show_report(report, digest);

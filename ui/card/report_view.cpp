@@ -73,9 +73,9 @@ QTableWidgetItem* number_item(const QString& text) {
 }
 
 /// Of a time between two clocks, behind its unit.
-QString bound_in_head(std::optional<double> bound_us) {
-  if (!bound_us) return {};
-  return std::isnan(*bound_us) ? QStringLiteral(" ± ?") : QStringLiteral(" ± ") + fixed_text(*bound_us, 1);
+QString bound_in_head(double limit_us) {
+  if (std::isnan(limit_us)) return {};
+  return std::isinf(limit_us) ? QStringLiteral(" ± ?") : QStringLiteral(" ± ") + fixed_text(limit_us, 1);
 }
 
 /// As the log has them.
@@ -253,8 +253,8 @@ void ReportView::show_slice(int slice) {
     slow_title_->setText(QStringLiteral("A click on the curve lists the slowest messages of that moment."));
     return;
   }
-  using Bound = std::optional<double>;
-  const Bound to_broker_us = digest_->to_broker_bound_us, to_receiver_us = digest_->to_receiver_bound_us, latency_us = digest_->latency_bound_us;
+  const double to_broker_us = digest_->to_broker_limit_us, to_receiver_us = digest_->to_receiver_limit_us,
+               latency_us = digest_->latency_limit_us;
   const QStringList heads = {"received at s",
                              "receiver",
                              "sender",
@@ -286,15 +286,15 @@ void ReportView::show_slice(int slice) {
     slow_->setItem(row, column++, text_item(service_name(app::Role::receivers, message.receiver)));
     slow_->setItem(row, column++, text_item(service_name(app::Role::senders, message.sender)));
     slow_->setItem(row, column++, number_item(count_text(message.index)));
-    for (const auto& [part_us, bound_us] : {std::pair<double, Bound>{message.lag_us, {}},
+    for (const auto& [part_us, limit_us] : {std::pair{message.lag_us, std::nan("")},
                                             {message.to_broker_us, to_broker_us},
-                                            {message.in_queue_us, {}},
+                                            {message.in_queue_us, std::nan("")},
                                             {message.to_receiver_us, to_receiver_us},
                                             {message.latency_us, latency_us}}) {
       QTableWidgetItem* item = number_item(fixed_text(part_us, 1));
-      if (bound_us && std::abs(part_us) < *bound_us) {
+      if (std::isfinite(limit_us) && std::abs(part_us) < limit_us) {
         make_grey(item);
-        item->setToolTip(QStringLiteral("%1 (less than its ± of %2 µs: the clocks tell nothing finer)").arg(item->text(), fixed_text(*bound_us, 1)));
+        item->setToolTip(QStringLiteral("%1 (less than its ± of %2 µs: the clocks tell nothing finer)").arg(item->text(), fixed_text(limit_us, 1)));
         any_grey = true;
       }
       slow_->setItem(row, column++, item);

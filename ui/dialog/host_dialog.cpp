@@ -3,14 +3,14 @@
 
 #include <QCheckBox>
 #include <QGridLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
+#include <QVBoxLayout>
 
 #include "app/settings/qt_text.h"
 #include "ui/theme/tokens.h"
 #include "ui/widget/card.h"
+#include "ui/widget/dialog_foot.h"
 #include "ui/widget/elided_label.h"
 
 namespace n2nq::ui {
@@ -34,23 +34,9 @@ HostDialog::HostDialog(app::HostBook& book, const app::Host* host, QWidget* pare
   grid->setColumnStretch(1, 1);
   for (const app::HostField& field : app::host_fields()) field.is_yes_or_no ? add_box(*grid, field) : add_row(*grid, field);
   all->addLayout(grid);
-  refused_ = make_label(QString(), "problem");
-  refused_->setObjectName(QStringLiteral("host_refused"));
-  refused_->setWordWrap(true);
+  refused_ = make_problem_label(QStringLiteral("host_refused"));
   all->addWidget(refused_);
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(space::between);
-  auto* cancel = described(new QPushButton(QStringLiteral("Cancel")), "host_cancel", QStringLiteral("Cancel"), QString());
-  const QString word = host != nullptr ? QStringLiteral("Save") : QStringLiteral("Add");
-  auto* save = described(new QPushButton(word), "host_save", word, QString());
-  save->setProperty("main", true);
-  save->setDefault(true);
-  buttons->addStretch(1);
-  buttons->addWidget(cancel);
-  buttons->addWidget(save);
-  all->addLayout(buttons);
-  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
-  connect(save, &QPushButton::clicked, this, &HostDialog::accept);
+  add_dialog_foot(*this, *all, "host_cancel", "host_save", host != nullptr ? QStringLiteral("Save") : QStringLiteral("Add"));
 }
 
 void HostDialog::add_row(QGridLayout& grid, const app::HostField& field) {
@@ -61,9 +47,7 @@ void HostDialog::add_row(QGridLayout& grid, const app::HostField& field) {
   edit->setMaxLength(field_text_max);
   auto* label = make_label(qt_text(field.label), "secondary");
   label->setBuddy(edit);
-  auto* problem = make_label(QString(), "problem");
-  problem->setObjectName(QStringLiteral("host_%1_problem").arg(key));
-  problem->setWordWrap(true);
+  auto* problem = make_problem_label(QStringLiteral("host_%1_problem").arg(key));
   // Room for one line, so that nothing moves when something short is refused.
   problem->setMinimumHeight(problem->fontMetrics().height());
   const int row = grid.rowCount();

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/dialog/import_dialog.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QListWidget>
 #include <QPushButton>
+#include <QVBoxLayout>
 
 #include "ui/theme/tokens.h"
 #include "ui/widget/card.h"
+#include "ui/widget/dialog_foot.h"
 
 namespace n2nq::ui {
 
@@ -57,22 +58,9 @@ ImportDialog::ImportDialog(app::HostBook& book, const ImportOffer& offer, QWidge
     }
   }
   all->addWidget(list_, 1);
-  problem_ = make_label(QString(), "problem");
-  problem_->setObjectName(QStringLiteral("import_problem"));
-  problem_->setWordWrap(true);
+  problem_ = make_problem_label(QStringLiteral("import_problem"));
   all->addWidget(problem_);
-  auto* buttons = new QHBoxLayout;
-  buttons->setSpacing(space::between);
-  auto* cancel = described(new QPushButton(QStringLiteral("Cancel")), "import_cancel", QStringLiteral("Cancel"), QString());
-  take_ = described(new QPushButton, "import_take", QStringLiteral("Import"), QString());
-  take_->setProperty("main", true);
-  take_->setDefault(true);
-  buttons->addStretch(1);
-  buttons->addWidget(cancel);
-  buttons->addWidget(take_);
-  all->addLayout(buttons);
-  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
-  connect(take_, &QPushButton::clicked, this, &ImportDialog::accept);
+  take_ = add_dialog_foot(*this, *all, "import_cancel", "import_take", QStringLiteral("Import"));
   connect(list_, &QListWidget::itemChanged, this, &ImportDialog::refresh);
   refresh();
 }

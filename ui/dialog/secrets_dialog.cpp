@@ -2,17 +2,16 @@
 #include "ui/dialog/secrets_dialog.h"
 
 #include <QCheckBox>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
-#include <QPushButton>
 #include <QScrollArea>
 #include <QVBoxLayout>
 
 #include "ui/text/check_text.h"
 #include "ui/theme/tokens.h"
 #include "ui/widget/card.h"
+#include "ui/widget/dialog_foot.h"
 
 namespace n2nq::ui {
 
@@ -91,18 +90,7 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
   no_keyring_ = add_words(dialog, QString(), "secondary");
   no_keyring_->setObjectName(QStringLiteral("secrets_no_keyring"));
   no_keyring_->hide();
-  auto* row = new QHBoxLayout;
-  row->setSpacing(space::between);
-  auto* cancel = described(new QPushButton(QStringLiteral("Cancel")), "secrets_cancel", QStringLiteral("Cancel"), QString());
-  auto* go_on = described(new QPushButton(QStringLiteral("Log in")), "secrets_log_in", QStringLiteral("Log in"), QString());
-  go_on->setProperty("main", true);
-  go_on->setDefault(true);
-  row->addStretch(1);
-  row->addWidget(cancel);
-  row->addWidget(go_on);
-  dialog->addLayout(row);
-  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
-  connect(go_on, &QPushButton::clicked, this, &QDialog::accept);
+  add_dialog_foot(*this, *dialog, "secrets_cancel", "secrets_log_in", QStringLiteral("Log in"));
 }
 
 SecretsDialog::~SecretsDialog() {

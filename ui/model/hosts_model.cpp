@@ -70,7 +70,7 @@ QString address_text(const app::Host& host) {
 
 }  // namespace
 
-HostsModel::HostsModel(const app::HostBook& book, const app::HostChecker* checker, const Theme& theme, QObject* parent)
+MachinesModel::MachinesModel(const app::HostBook& book, const app::HostChecker* checker, const Theme& theme, QObject* parent)
     : QAbstractTableModel(parent), book_(book), checker_(checker), theme_(theme) {
   const auto all_new = [this] {
     beginResetModel();
@@ -82,7 +82,7 @@ HostsModel::HostsModel(const app::HostBook& book, const app::HostChecker* checke
   if (checker_ != nullptr) connect(checker_, &app::HostChecker::changed, this, repaint);
 }
 
-int HostsModel::rowCount(const QModelIndex& parent) const {
+int MachinesModel::rowCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : 1 + static_cast<int>(book_.hosts().hosts.size());
 }
 
@@ -147,18 +147,6 @@ QVariant HostsModel::headerData(int section, Qt::Orientation orientation, int ro
   return {};
 }
 
-PathsModel::PathsModel(const app::HostBook& book, const app::HostChecker* checker, const Theme& theme, QObject* parent)
-    : QAbstractTableModel(parent), book_(book), checker_(checker), theme_(theme) {
-  const auto all_new = [this] {
-    beginResetModel();
-    endResetModel();
-  };
-  const auto repaint = [this] { emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1)); };
-  connect(&book_, &app::HostBook::changed, this, all_new);
-  connect(&theme_, &Theme::changed, this, repaint);
-  if (checker_ != nullptr) connect(checker_, &app::HostChecker::changed, this, repaint);
-}
-
 std::string PathsModel::name(int place) const {
   return place == 0 ? std::string(app::local_host) : book_.hosts().hosts[static_cast<std::size_t>(place) - 1].name;
 }
@@ -167,10 +155,6 @@ QStringList PathsModel::names() const {
   QStringList all;
   for (int place = 0; place < rowCount(); ++place) all << host_words(name(place));
   return all;
-}
-
-int PathsModel::rowCount(const QModelIndex& parent) const {
-  return parent.isValid() ? 0 : 1 + static_cast<int>(book_.hosts().hosts.size());
 }
 
 int PathsModel::columnCount(const QModelIndex& parent) const {

@@ -10,15 +10,29 @@
 
 namespace n2nq::ui {
 
-class HostsModel : public QAbstractTableModel {
+/// What both tables of machines have: a row for this machine and one for each of the book, shown anew when these, the check or the colours
+/// change.
+class MachinesModel : public QAbstractTableModel {
+  Q_OBJECT
+ public:
+  /// `checker` may be null: then nothing is ever checked.
+  MachinesModel(const app::HostBook& book, const app::HostChecker* checker, const Theme& theme, QObject* parent = nullptr);
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+
+ protected:
+  const app::HostBook& book_;
+  const app::HostChecker* checker_;
+  const Theme& theme_;
+};
+
+class HostsModel : public MachinesModel {
   Q_OBJECT
  public:
   static constexpr int name_column = 0, address_column = 1, first_check_column = 2;
 
-  /// `checker` may be null: then nothing is ever checked.
-  HostsModel(const app::HostBook& book, const app::HostChecker* checker, const Theme& theme, QObject* parent = nullptr);
+  using MachinesModel::MachinesModel;
 
-  int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
@@ -28,19 +42,14 @@ class HostsModel : public QAbstractTableModel {
  private:
   QVariant said(const app::Host* host, int column, int role) const;
   QVariant found(const std::string& name, int column, int role) const;
-
-  const app::HostBook& book_;
-  const app::HostChecker* checker_;
-  const Theme& theme_;
 };
 
 /// The ways between machines: a row for where from, a column for where to.
-class PathsModel : public QAbstractTableModel {
+class PathsModel : public MachinesModel {
   Q_OBJECT
  public:
-  PathsModel(const app::HostBook& book, const app::HostChecker* checker, const Theme& theme, QObject* parent = nullptr);
+  using MachinesModel::MachinesModel;
 
-  int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
@@ -48,10 +57,6 @@ class PathsModel : public QAbstractTableModel {
  private:
   std::string name(int place) const;
   QStringList names() const;
-
-  const app::HostBook& book_;
-  const app::HostChecker* checker_;
-  const Theme& theme_;
 };
 
 }  // namespace n2nq::ui

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/figure/figure_doubts.h"
 #include "app/results/stored_run.h"
 #include "ui/text/figures.h"
 #include "ui/text/tabular.h"
@@ -45,7 +46,7 @@ QString latency_doubts(const app::ResultEntry& of, int column) {
   const double latency_us = ui::latency_us(of, column);
   QStringList doubts;
   if (!std::isnan(latency_us) && has_few_samples(of, column))
-    doubts += QStringLiteral("Grey, because it has fewer than 10 samples above it");
+    doubts += QStringLiteral("Grey, because it has ") + app::few_samples_words();
   if (std::isinf(of.clock_bound_us) && !std::isnan(latency_us))
     doubts += QStringLiteral("Between the clocks of two hosts, and not known how far they are apart");
   else if (of.clock_bound_us >= std::abs(of.p50_us))

@@ -182,10 +182,8 @@ QWidget* HostsPage::make_local_row() {
   local_address_->setPlaceholderText(own.isEmpty() ? QStringLiteral("not set") : QStringLiteral("such as ") + own.first());
   auto* label = make_label(QStringLiteral("Data address of this machine"), "secondary");
   label->setBuddy(local_address_);
-  problem_ = make_label(QString(), "problem");
-  problem_->setObjectName(QStringLiteral("hosts_problem"));
+  problem_ = make_problem_label(QStringLiteral("hosts_problem"));
   problem_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  problem_->setWordWrap(true);
   row->addWidget(label);
   row->addWidget(local_address_);
   row->addWidget(problem_, 1);

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "app/figure/figure_doubts.h"
+
 namespace n2nq::ui {
 
 namespace {
@@ -70,10 +72,8 @@ QString in_flight_bound_explained() {
 
 QString floor_words(double floor_us, double latency_us) {
   if (!app::is_near_floor(floor_us, latency_us)) return {};
-  return QStringLiteral(
-             "; grey, because it is below twice what an echo over loopback takes here (%1): it says more about the machine than about the "
-             "queue")
-      .arg(time_figure(floor_us).text());
+  return QStringLiteral("; grey, because it is ") +
+         app::below_floor_words(QStringLiteral("what an echo over loopback takes here (%1)").arg(time_figure(floor_us).text()));
 }
 
 Figure rate_figure(double per_s) {

@@ -37,6 +37,13 @@ QLabel* make_label(const QString& text, const char* role, QWidget* parent) {
   return label;
 }
 
+QLabel* make_problem_label(const QString& object_name) {
+  auto* label = make_label(QString(), "problem");
+  label->setObjectName(object_name);
+  label->setWordWrap(true);
+  return label;
+}
+
 void set_label_text(QLabel* label, const QString& text) {
   label->setText(text);
   label->setAccessibleDescription(text);

@@ -30,6 +30,9 @@ class Card : public QFrame {
 /// A label of a role that the style sheet knows: "title", "strong", "secondary", "caption", "problem".
 QLabel* make_label(const QString& text, const char* role, QWidget* parent = nullptr);
 
+/// Where it is said why something was refused: empty so far, and of as many lines as that takes.
+QLabel* make_problem_label(const QString& object_name);
+
 /// For a label with an accessible name: a screen reader tells that in place of the text, so the text is its description as well.
 void set_label_text(QLabel* label, const QString& text);
 

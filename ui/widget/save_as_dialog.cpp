@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widget/save_as_dialog.h"
 
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QVBoxLayout>
 
 #include "ui/theme/tokens.h"
 #include "ui/widget/card.h"
+#include "ui/widget/dialog_foot.h"
 
 namespace n2nq::ui {
 
@@ -28,24 +29,11 @@ SaveAsDialog::SaveAsDialog(PresetChoice& presets, QWidget* parent) : QDialog(par
                     QStringLiteral("Also the name of its file: letters, digits, point, underscore and hyphen"));
   name_->setMaxLength(name_chars_max);
   all->addWidget(name_);
-  problem_ = make_label(QString(), "problem");
-  problem_->setObjectName(QStringLiteral("preset_name_problem"));
-  problem_->setWordWrap(true);
+  problem_ = make_problem_label(QStringLiteral("preset_name_problem"));
   problem_->setMinimumHeight(2 * problem_->fontMetrics().height());
   problem_->setAlignment(Qt::AlignTop);
   all->addWidget(problem_);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(space::between);
-  auto* cancel = described(new QPushButton(QStringLiteral("Cancel")), "preset_cancel", QStringLiteral("Cancel"), QString());
-  save_ = described(new QPushButton, "preset_save", QStringLiteral("Save"), QString());
-  save_->setProperty("main", true);
-  save_->setDefault(true);
-  row->addStretch(1);
-  row->addWidget(cancel);
-  row->addWidget(save_);
-  all->addLayout(row);
-  connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
-  connect(save_, &QPushButton::clicked, this, &SaveAsDialog::accept);
+  save_ = add_dialog_foot(*this, *all, "preset_cancel", "preset_save", QStringLiteral("Save"));
   connect(name_, &QLineEdit::textEdited, this, &SaveAsDialog::refresh);
   refresh();
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <QTemporaryDir>
+#include <cmath>
 
 #include "app/cases/case_figures.h"
 #include "app/cases/case_folder.h"
@@ -151,7 +152,7 @@ TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each
   for (CaseResults* results : {&apart, &same}) {
     while (const auto run = schedule.next(*results)) {
       CaseRunResult result = finished(*run, 100);
-      if (results == &apart) result.clock_bounds_us["latency_us.p50"] = run->settings.senders.amount == 1 ? 30 : 200;
+      if (results == &apart) result.clock_limits_us["latency_us.p50"] = run->settings.senders.amount == 1 ? 30 : 200;
       results->add(result);
     }
   }
@@ -253,6 +254,30 @@ TEST(case_results, each_value_has_the_bound_of_its_own_clocks) {
   EXPECT_EQ(page(4).find("clocks"), std::string::npos) << "a count is no time: " << page(4);
 }
 
+TEST(case_figures, a_point_has_the_largest_bound_of_its_runs_beside_those_that_nobody_knows) {
+  const CasePlan plan = plan_of("1, 2", R"(repeats: 3
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
+)");
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  std::map<int, int> repeats;
+  while (const auto run = schedule.next(results)) {
+    CaseRunResult result = finished(*run, 100);
+    // Of two services one run is of one clock, one of clocks that nobody knows, one of known ones; of one service all are of one clock.
+    const int services = run->settings.senders.amount, repeat = repeats[services]++;
+    if (services == 2 && repeat > 0) result.clock_limits_us["latency_us.p50"] = repeat == 1 ? INFINITY : 30;
+    results.add(result);
+  }
+  const Figure figure = case_figure(plan, schedule, results, 0);
+  const std::vector<FigurePoint>& points = figure.series.at(0).points;
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0].clock_bound, 0);
+  EXPECT_FALSE(points[0].clock_bound_unknown);
+  EXPECT_EQ(points[1].clock_bound, 30);
+  EXPECT_TRUE(points[1].clock_bound_unknown);
+}
+
 /// A run that was never made, as its folder tells it, under the identity of one of the plan.
 CaseRunResult told_by_folder(const QString& path, const CasePlan& plan, const ScheduledRun& as, double p50_us, double floor_us, int count) {
   make_run(path, {.p50_us = p50_us});
@@ -339,6 +364,43 @@ TEST(case_results, a_curve_of_percentiles_is_grey_below_twice_the_floor_of_its_r
   EXPECT_EQ(floors["1"], (std::vector<double>{30, 0, 0})) << "61 is more than twice 30";
   EXPECT_EQ(floors["2"], (std::vector<double>{0, 0, 0}));
   EXPECT_NE(figure_page(figure).toStdString().find("50.0 (floor 30.0)"), std::string::npos) << figure_page(figure).toStdString();
+}
+
+TEST(case_results, a_curve_of_percentiles_has_the_bound_of_its_runs_latencies) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of("1, 2, 5", R"(figures:
+  - { id: a, title: By percentile, kind: percentiles, series: services }
+)");
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  while (const auto run = schedule.next(results)) {
+    const int services = run->settings.senders.amount;
+    const QString path = folder.filePath(QString::number(services));
+    make_run(path, {});
+    change_summary(path, [services](nlohmann::json& summary) {
+      if (services == 2) summary["latency_us"]["bound_us"] = 12.5;
+      if (services == 5) summary["latency_us"]["bound_us"] = nullptr;
+    });
+    QFile file(path + "/latency.hgrm");
+    ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+    file.write("Value Percentile TotalCount 1/(1-Percentile)\n\n50 0.5 500 2\n61 0.9 900 10\n");
+    file.close();
+    QString problem;
+    auto result = read_case_run(path, plan, problem);
+    ASSERT_TRUE(result) << problem.toStdString();
+    result->sha256 = run->sha256;
+    result->counts = true;
+    results.add(*result);
+  }
+  const Figure figure = case_figure(plan, schedule, results, 0);
+  ASSERT_EQ(figure.series.size(), 3u);
+  for (const FigureSeries& series : figure.series) {
+    EXPECT_EQ(series.points.size(), 2u) << series.name.toStdString();
+    for (const FigurePoint& point : series.points) {
+      EXPECT_EQ(point.clock_bound, series.name == "2" ? 12.5 : 0) << series.name.toStdString();
+      EXPECT_EQ(point.clock_bound_unknown, series.name == "5") << series.name.toStdString();
+    }
+  }
 }
 
 TEST(case_results, a_curve_of_percentiles_is_that_of_a_repeat_with_a_latency) {

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <fstream>
 
+#include "app/cli/compare_command.h"
 #include "app/cli/hosts_command.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_command.h"
@@ -289,6 +291,53 @@ TEST(result_table, every_latency_near_the_floor_is_named_behind_its_row) {
   EXPECT_FALSE(result_table(summary, "/runs/1").contains("floor"));
 }
 
+TEST(result_table, what_is_less_than_what_the_clocks_leave_open_is_named_behind_its_row) {
+  nlohmann::json summary = whole_summary();
+  summary["environment"].erase("floor");
+  summary["latency_us"].update({{"p99", 250}, {"p99_9", 300}, {"max", 400}, {"bound_us", 150}});
+  summary["latency_from_plan_us"]["bound_us"] = 100;
+  summary["stages"]["to_broker_us"]["bound_us"] = 30;
+  summary["stages"]["to_receiver_us"]["bound_us"] = 20;
+  QStringList lines = result_table(summary, "/runs/1").split('\n');
+  const auto behind = [&lines](const char* name) {
+    const QStringList rows = lines.filter(QRegularExpression("^" + QString(name)));
+    return rows.size() == 1 ? rows[0].mid(rows[0].indexOf(QChar(0xB1))) : QString("no such row");
+  };
+  EXPECT_EQ(behind("latency +µs"), QString::fromUtf8("± 150, which is more than mean, lowest 95%, p50, p90, p95"));
+  EXPECT_EQ(behind("latency from plan"), QString::fromUtf8("± 100")) << "none is";
+  EXPECT_EQ(behind("stages, means"), QString::fromUtf8("± 30.0 (more than itself) + in queue 25.0 + to receiver 25.0 ± 20.0 µs"));
+
+  // The same in a comparison: a line for each side that has such figures.
+  std::vector<ComparedSide> sides;
+  for (const char* folder : {"/runs/a", "/runs/b"}) {
+    StoredRun run{.folder = folder, .summary = summary};
+    if (sides.empty()) run.summary["latency_us"]["bound_us"] = run.summary["stages"]["to_broker_us"]["bound_us"] = 20;
+    sides.push_back({.name = {}, .folder = folder, .runs = {run}, .left_out = {}});
+  }
+  lines = comparison_text(compare(sides)).split('\n').filter(QString::fromUtf8("less than its ±:"));
+  EXPECT_EQ(lines, QStringList(QString::fromUtf8("  b, less than its ±: latency_us.mean_lowest_95, latency_us.mean, latency_us.p50, "
+                                                 "latency_us.p90, stages.to_broker_us.mean")))
+      << lines.join('\n').toStdString();
+
+  // Nobody knows how much: nothing is said to be less.
+  summary["latency_us"]["bound_us"] = summary["stages"]["to_broker_us"]["bound_us"] = nullptr;
+  lines = result_table(summary, "/runs/1").split('\n');
+  EXPECT_EQ(behind("latency +µs"), QString::fromUtf8("± ?"));
+  EXPECT_EQ(behind("stages, means"), QString::fromUtf8("± ? + in queue 25.0 + to receiver 25.0 ± 20.0 µs"));
+}
+
+TEST(result_table, small_figures_stand_apart_from_each_other) {
+  nlohmann::json summary = whole_summary();
+  for (const double delay_ms : {-0.0000123, -0.00000123, -1.23e-9}) {
+    summary["delay_ms"]["count"] = 100;
+    for (const char* column : {"mean", "mean_lowest_95", "p50", "p90", "p95", "p99", "p99_9", "max"})
+      summary["delay_ms"][column] = delay_ms;
+    const QStringList rows = result_table(summary, "/runs/1").split('\n').filter(QRegularExpression("^delay "));
+    ASSERT_EQ(rows.size(), 1);
+    EXPECT_EQ(rows[0].simplified().split(' ').size(), 12) << "name, unit, count and nine columns: " << rows[0].toStdString();
+  }
+}
+
 TEST(result_table, numbers_are_written_for_people) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");
@@ -298,6 +347,9 @@ TEST(result_table, numbers_are_written_for_people) {
   EXPECT_EQ(figure_text(0.5124), "0.512");
   EXPECT_EQ(figure_text(0.0124), "0.0124");
   EXPECT_EQ(figure_text(-0.000321), "-0.000321") << "a delay of 321 ns, in ms";
+  EXPECT_EQ(figure_text(-0.0000321), "-0.0000321");
+  EXPECT_EQ(figure_text(0.00000321), "3.21e-06");
+  EXPECT_EQ(figure_text(-1.234e-12), "-1.23e-12");
   EXPECT_EQ(figure_text(0.9996), "1.00");
   EXPECT_EQ(figure_text(94.84), "94.8");
   EXPECT_EQ(figure_text(171.4), "171");

@@ -130,6 +130,16 @@ TEST(FigureDoubts, ThatClocksAreNotKnownIsToldOnceAndOnlyWhereThatIsSo) {
   EXPECT_TRUE(figure.remarks[0].contains("it is not known how far they are apart")) << figure.remarks[0].toStdString();
 }
 
+TEST(FigureDoubts, TenSamplesAboveAPercentileAreEnough) {
+  EXPECT_FALSE(are_few_samples_above(10));
+  EXPECT_FALSE(are_few_samples_above(100 / (1 / (1 - 0.9)))) << "ten, but for what arithmetic leaves out";
+  EXPECT_TRUE(are_few_samples_above(9.9));
+  EXPECT_TRUE(are_few_samples_above(0));
+  EXPECT_TRUE(are_few_samples_above(std::nan(""))) << "nobody counted";
+  EXPECT_EQ(few_samples_words(), "fewer than 10 samples above it");
+  EXPECT_EQ(few_samples_words("that percentile"), "fewer than 10 samples above that percentile");
+}
+
 TEST(FigureExport, SvgHasItsTextAsText) {
   const QString svg = QString::fromUtf8(figure_svg(sample_lines()));
   for (const char* said :
@@ -215,6 +225,9 @@ TEST(NumberText, IsReadWithAboutThreeDigits) {
                                     {9.1234, "9.12"},
                                     {0.1054, "0.105"},
                                     {0.000123456, "0.000123"},
+                                    {0.0000123456, "0.0000123"},
+                                    {0.000000123456, "1.23e-07"},
+                                    {-1.23456e-10, "−1.23e-10"},
                                     {25000.0, "25\u202f000"},
                                     {-12.345, "−12.3"},
                                     {0.0, "0"}}) {

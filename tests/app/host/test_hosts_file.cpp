@@ -81,6 +81,7 @@ TEST(hosts_file, each_mistake_is_named_with_line_and_key) {
   EXPECT_EQ(all_errors("format: 1\nhosts:\n  - name: a\n    port: 70000\n"),
             "h.yaml:4: hosts[1].port must be a whole number from 1 to 65535, not \"70000\"\n");
   EXPECT_EQ(all_errors("format: 1\nhosts:\n  - {name: a, name: b}\n"), "h.yaml:3: hosts[1].name stands twice; keep one of them\n");
+  EXPECT_EQ(all_errors("format: 1\nhosts:\n  - {[a]: b}\n"), "h.yaml:3: hosts[1] has a key that is not a word\n");
   EXPECT_EQ(all_errors("format: 1\nlocal_data_address: lab\n"),
             "h.yaml:2: local_data_address must be a numeric address such as 10.0.0.5, not \"lab\"\n");
   EXPECT_NE(all_errors("format: 1\nhosts: [\n").find("is not YAML"), std::string::npos);

@@ -4,8 +4,10 @@
 
 #include <QTemporaryDir>
 #include <atomic>
+#include <optional>
 
 #include "app/cases/case_folder.h"
+#include "app/cases/case_schedule.h"
 #include "app/report/case_report.h"
 #include "app/report/result_report.h"
 #include "tests/app/results/made_runs.h"
@@ -22,19 +24,51 @@ figures:
   - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
 )";
 
-TEST(CaseReport, StopsReadingRunsWhenItIsCancelled) {
-  const QTemporaryDir place;
-  const ReadCase read = read_case_text(small_case, "small.yaml");
-  ASSERT_TRUE(read.file);
-  QStringList errors;
-  const auto plan = CasePlan::make(*read.file, {.scale = Scale::quick}, errors);
-  ASSERT_TRUE(plan) << errors.join('\n').toStdString();
-  QString error;
-  const QString folder = place.filePath("case");
-  const auto made = CaseFolder::make(place.path(), folder, "small", *plan, "0.1.0 abc", QDateTime::currentDateTime(), error);
-  ASSERT_TRUE(made) << error.toStdString();
-  make_run(folder + "/runs/0001-1-r1", {});
+struct CaseReport : testing::Test {
+  void SetUp() override {
+    const ReadCase read = read_case_text(small_case, "small.yaml");
+    ASSERT_TRUE(read.file);
+    QStringList errors;
+    plan = CasePlan::make(*read.file, {.scale = Scale::quick}, errors);
+    ASSERT_TRUE(plan) << errors.join('\n').toStdString();
+    const auto made = CaseFolder::make(place.path(), folder, "small", *plan, "0.1.0 abc", QDateTime::currentDateTime(), error);
+    ASSERT_TRUE(made) << error.toStdString();
+    make_run(folder + "/runs/0001-1-r1", {});
+  }
 
+  const QTemporaryDir place;
+  const QString folder = place.filePath("case");
+  std::optional<CasePlan> plan;
+  QString error;
+};
+
+TEST_F(CaseReport, TellsOfEachRunWhatItsClocksLeaveOpen) {
+  const QString run_folder = folder + "/runs/0001-1-r1";
+  QFile settings(run_folder + "/settings.yaml");
+  ASSERT_TRUE(settings.open(QIODevice::WriteOnly | QIODevice::Truncate));
+  const CaseSchedule schedule(*plan);
+  settings.write(QByteArray::fromStdString(settings_yaml(schedule.next({})->settings)));
+  settings.close();
+  const auto told = [&](nlohmann::json bound_us) {
+    change_summary(run_folder, [&](nlohmann::json& summary) {
+      summary["plan"]["attempted_messages"] = 1;
+      summary["latency_us"].update({{"p50", 50}, {"bound_us", bound_us}});
+    });
+    const auto report = report_of_case(folder, error);
+    EXPECT_TRUE(report) << error.toStdString();
+    if (!report || report->tables.front().rows.size() != 1) return QStringList("no run");
+    const Table& table = report->tables.front();
+    QStringList cells;
+    for (const char* column : {"latency_us.p50, clocks ± (µs)", "latency_us.p50, clocks"})
+      cells += cell_text(table.rows[0].at(static_cast<std::size_t>(table.columns.indexOf(QString::fromUtf8(column)))));
+    return cells;
+  };
+  EXPECT_EQ(told(49), QStringList({"49", ""}));
+  EXPECT_EQ(told(71), QStringList({"71", "more than the value itself"}));
+  EXPECT_EQ(told(nullptr), QStringList({"?", "not known how far they are apart"}));
+}
+
+TEST_F(CaseReport, StopsReadingRunsWhenItIsCancelled) {
   std::atomic<bool> cancelled = false;
   const auto report = report_of_case(folder, error, &cancelled);
   ASSERT_TRUE(report) << error.toStdString();

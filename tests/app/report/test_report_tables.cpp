@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a report's tables say of numbers that tell little: in files, where no mouse asks a grey cell why, it stands in words.
+#include <gtest/gtest.h>
+
+#include <QTemporaryDir>
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "app/report/report.h"
+#include "tests/app/results/made_runs.h"
+
+namespace n2nq::app {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A row of a table as files have it, by its columns' names.
+std::map<QString, QString> row_of(const Report& report, const QString& id, const QString& name) {
+  const auto found = std::ranges::find(report.tables, id, &Table::id);
+  if (found == report.tables.end()) return {};
+  const Table table = with_remarks(*found);
+  EXPECT_TRUE(csv(*found).startsWith(table.columns.first().toUtf8() + ',')) << csv(*found).toStdString();
+  EXPECT_EQ(table_json(*found).at("columns").size(), static_cast<std::size_t>(table.columns.size()));
+  std::map<QString, QString> out;
+  for (const auto& row : table.rows) {
+    EXPECT_EQ(row.size(), static_cast<std::size_t>(table.columns.size()));
+    if (cell_text(row.front()) != name) continue;
+    for (std::size_t c = 0; c < row.size(); ++c) out[table.columns[static_cast<qsizetype>(c)]] = cell_text(row[c]);
+  }
+  return out;
+}
+
+const QString hidden_words = QString::fromUtf8("less than its ±: the clocks tell nothing finer"),
+              clocks_column = QString::fromUtf8("clocks ±"),
+              unknown_words = "between two clocks, and not known how far they are apart";
+
+class ReportTables : public testing::Test {
+ protected:
+  /// Of a run whose median is 50 µs, and its 99th percentile 250 µs.
+  template <class Change>
+  Report report(Change&& change) {
+    const QString run_folder = folder.filePath("run");
+    make_run(run_folder, {.p50_us = 50});
+    change_summary(run_folder, change);
+    QString error;
+    auto run = read_run(run_folder, error);
+    EXPECT_TRUE(run) << error.toStdString();
+    return run ? report_of(std::vector{DrawnRun{.run = std::move(*run), .no_digest = "it is made up"}}) : Report();
+  }
+  const QTemporaryDir folder;
+};
+
+TEST_F(ReportTables, SayInWordsWhichFiguresAreLessThanWhatTheClocksLeaveOpen) {
+  const auto bounded = [](double bound_us) { return [=](Json& summary) { summary["latency_us"]["bound_us"] = bound_us; }; };
+  const Report of_71 = report(bounded(71));
+  auto latency = row_of(of_71, "figures", "latency");
+  EXPECT_EQ(latency[clocks_column], "71");
+  EXPECT_EQ(latency["remarks"], "mean_lowest_95, p50: " + hidden_words);
+  const QString file = QString::fromUtf8(csv(of_71.tables.front())).split('\n').value(1);
+  EXPECT_TRUE(file.endsWith(",\"mean_lowest_95, p50: " + hidden_words + '"')) << file.toStdString();
+  EXPECT_EQ(row_of(of_71, "figures", "lag")["remarks"], "") << "of one clock";
+  EXPECT_FALSE(row_of(report(bounded(49)), "figures", "latency").contains("remarks")) << "no column where nothing is to be said";
+}
+
+TEST_F(ReportTables, SayThatNobodyKnowsHowFarClocksAreApart) {
+  const Report told = report([](Json& summary) {
+    summary["latency_us"]["bound_us"] = nullptr;
+    summary["services"]["receivers"] = {{{"number", 1}, {"latency_us", summary["latency_us"]}},
+                                        {{"number", 2}, {"latency_us", {{"count", 1000}, {"p50", 50}, {"p99", 250}, {"bound_us", 71}}}}};
+  });
+  auto latency = row_of(told, "figures", "latency");
+  EXPECT_EQ(latency[clocks_column], "?");
+  EXPECT_EQ(latency["remarks"], "mean_lowest_95, p50, p99: " + unknown_words);
+  EXPECT_EQ(row_of(told, "figures", "lag")[clocks_column], "") << "of one clock";
+  const QString p50 = QString::fromUtf8("latency_us.p50 (µs)"), p99 = QString::fromUtf8("latency_us.p99 (µs)"),
+                bound = QString::fromUtf8("latency_us, clocks ± (µs)");
+  auto first = row_of(told, "receivers-table", "R001"), second = row_of(told, "receivers-table", "R002");
+  EXPECT_EQ(first[bound], "?");
+  EXPECT_EQ(first["remarks"], p50 + ", " + p99 + ": " + unknown_words);
+  EXPECT_EQ(second[bound], "71");
+  EXPECT_EQ(second["remarks"], p50 + ": " + hidden_words);
+}
+
+TEST_F(ReportTables, SayEachDoubtOnceWithAllThatItIsAbout) {
+  const Report told = report([](Json& summary) { summary["latency_us"].update({{"count", 900}, {"p99", 60}, {"bound_us", 71}}); });
+  EXPECT_EQ(row_of(told, "figures", "latency")["remarks"],
+            "mean_lowest_95, p50, p99: " + hidden_words + "; p99: fewer than 10 samples above it");
+}
+
+TEST(FigureTable, SaysInWordsWhichPointsAreLessThanWhatTheClocksLeaveOpen) {
+  Figure figure;
+  figure.x = {.title = "Services"};
+  figure.y = {.title = "Latency", .unit = QString::fromUtf8("µs")};
+  figure.series = {{.name = "a", .points = {{.x = 1, .y = 50, .clock_bound = 71}, {.x = 2, .y = 80, .clock_bound = 71}}},
+                   {.name = "b", .points = {{.x = 1, .y = 50}, {.x = 2, .y = 80, .clock_bound_unknown = true}}}};
+  EXPECT_EQ(QString::fromUtf8(csv(figure_table(figure))),
+            QString::fromUtf8("Services,a (µs),\"a, clocks ± (µs)\",b (µs),\"b, clocks ± (µs)\",remarks\n"
+                              "1,50,71,50,0,a (µs): ") +
+                hidden_words + "\n2,80,71,80,?,\"b (µs): " + unknown_words + "\"\n");
+}
+
+}  // namespace
+}  // namespace n2nq::app
