@@ -156,7 +156,7 @@ QString append_line(const QString& path, const QByteArray& line) {
 
 /// As ssh does where RevokedHostKeys names a file: a key that stands there is refused, whoever shows it, and so is every key where the file
 /// cannot be read as a whole.
-void refuse_listed(const SshLink& link, ssh_key key) {
+void refuse_listed(const SshLink& link, const SshKeyHandle& key) {
   const SshTarget& target = link.target();
   const QString& path = target.config.revoked_keys_file;
   if (path.isEmpty() || path == "/dev/null") return;
@@ -174,6 +174,7 @@ void refuse_listed(const SshLink& link, ssh_key key) {
   if (file.error() != QFile::NoError) refuse_all("cannot be read: " + file.errorString());
   if (text.startsWith("SSHKRL\n"))
     refuse_all("is a key revocation list of ssh-keygen -k, which is not understood here; a list of public keys, one a line, is");
+  const SshPublicKey shown = SshPublicKey::of_private(key);
   int number = 0;
   for (const QByteArray& each : text.split('\n')) {
     ++number;
@@ -183,10 +184,11 @@ void refuse_listed(const SshLink& link, ssh_key key) {
     // One of a kind that libssh does not know is no host's that is spoken with here.
     if (listed.kind() != words[0] || (!listed.key && ssh_key_type_from_name(words[0].constData()) != SSH_KEYTYPE_UNKNOWN))
       refuse_all(QString("has no public key at the beginning of line %1").arg(number));
-    if (!listed.key || ssh_key_cmp(key, listed.key.get(), SSH_KEY_CMP_PUBLIC) != 0) continue;
+    const bool is_listed = shown.is_same_key(listed) || (listed.key && ssh_key_cmp(key.get(), listed.key.get(), SSH_KEY_CMP_PUBLIC) == 0);
+    if (!is_listed) continue;
     throw SshError(SshProblem::Kind::host_key_changed,
                    QString("the host key of %1 (%2) is revoked in %3:%4: %5 %6")
-                       .arg(target.name, link.place(), path, QString::number(number), type_of(key), fingerprint_of(key)),
+                       .arg(target.name, link.place(), path, QString::number(number), type_of(key.get()), fingerprint_of(key.get())),
                    ask_who_looks_after);
   }
 }
@@ -307,7 +309,7 @@ void check_host_key(SshLink& link) {
   ssh_key raw = nullptr;
   if (ssh_get_server_publickey(link.session(), &raw) != SSH_OK) link.throw_lost("its host key was looked at");
   const SshKeyHandle key(raw);
-  refuse_listed(link, key.get());
+  refuse_listed(link, key);
   const QString name = known_name(target.config);
   if (look_up_known(link, key.get(), name).known) return;
   // Several connections may lead to the same machine: the person is asked once.

@@ -14,7 +14,7 @@ namespace {
 
 // Of 0 the kernel says nothing to a program that it pipes cores to (core_pattern), which may keep them; for this one it begins none.
 constexpr rlim_t no_core_bytes = 1;
-std::atomic<rlim_t> core_bytes_before = 0;
+std::atomic<rlim_t> core_bytes_before = no_core_bytes;
 
 void leave_no_core() {
   rlimit now{};

@@ -117,10 +117,10 @@ void SshSession::on_looked_up(const QHostInfo& info) {
 }
 
 void SshSession::run_proxy() {
-  // They may stand in the command, which a shell reads.
+  // Where they stand in the command, a shell reads them.
   for (const QString& text : {config_.user, config_.host_name, config_.name}) {
     static const QRegularExpression harmless("^[A-Za-z0-9._:%@+-]*$");
-    if (harmless.match(text).hasMatch()) continue;
+    if (harmless.match(text).hasMatch() || !config_.proxy_command.contains(text)) continue;
     return end_later({SshProblem::Kind::settings,
                       QString("%1: its ProxyCommand cannot be given \"%2\", which a shell may understand").arg(name_, text),
                       "A user and a name of letters, digits and . _ : @ + - can be"});

@@ -156,6 +156,21 @@ TEST_F(RevokedKeysTest, a_key_that_is_listed_is_refused_though_it_is_known) {
   EXPECT_TRUE(person.key_questions.empty()) << "nor is anybody asked";
 }
 
+TEST_F(RevokedKeysTest, so_is_one_of_which_a_certificate_is_listed) {
+  const QString authority = new_key("authority");
+  QFile shown(folder.filePath("shown.pub"));
+  ASSERT_TRUE(shown.open(QIODevice::WriteOnly));
+  shown.write(lab->inside(1, {"cat", "/etc/ssh/ssh_host_ed25519_key.pub"}).toUtf8());
+  shown.close();
+  ASSERT_EQ(QProcess::execute("ssh-keygen", {"-q", "-s", authority, "-h", "-I", "h1", "-n", "h1", shown.fileName()}), 0);
+  QFile certificate(folder.filePath("shown-cert.pub"));
+  ASSERT_TRUE(certificate.open(QIODevice::ReadOnly));
+  list(certificate.readAll());
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::host_key_changed) << told();
+  EXPECT_FALSE(ssh_gets_in());
+}
+
 TEST_F(RevokedKeysTest, where_the_list_cannot_be_read_as_a_whole_every_key_is_refused) {
   const QString other = new_key("other");
   const auto expect_refused = [this](const char* why) {

@@ -475,6 +475,9 @@ TEST_F(SshSessionTest, a_user_whose_name_a_shell_could_misread_gets_in_every_way
   });
   config.user = "CORP\\ann";
   ASSERT_TRUE(gets_in()) << "by a key: " << told();
+  config.proxy_command = QString("ssh -F %1/ssh_config -W %2:22 h2").arg(lab->folder(), lab->address(1));
+  EXPECT_TRUE(gets_in()) << "behind a command in which no user stands: " << told();
+  config.proxy_command.clear();
   config.identities_only = true;
   config.identity_files = {encrypted_key()};
   person.secrets = {"open sesame"};

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How a real sshd is reached, directly, through a ProxyCommand or jump hosts, and what that may take.
+#include <sys/resource.h>
+
+#include <QFile>
 #include <QRegularExpression>
+#include <QScopeGuard>
+#include <algorithm>
 
 #include "app/host/ssh_link.h"
+#include "app/host/ssh_secret.h"
 #include "tests/app/host/ssh_session_kit.h"
 
 namespace n2nq::app {
@@ -30,6 +36,22 @@ TEST_F(SshSessionTest, a_proxy_command_leads_to_the_host) {
     return ps.exitCode() == 0;
   };
   EXPECT_TRUE(wait_until([&] { return !left(); })) << "nothing of it is left here";
+}
+
+TEST_F(SshSessionTest, a_proxy_command_may_leave_a_core_though_the_bench_has_a_secret) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CORE, &before), 0);
+  const auto as_before = qScopeGuard([before] { ::setrlimit(RLIMIT_CORE, &before); });
+  rlimit some = before;
+  some.rlim_cur = std::min<rlim_t>(1 << 20, before.rlim_max);
+  ASSERT_EQ(::setrlimit(RLIMIT_CORE, &some), 0);
+  const Secret secret("open sesame");
+  QFile limits(folder.filePath("limits"));
+  config.proxy_command = QString("sh -c 'grep \"Max core file size\" /proc/self/limits > %1; exec ssh -F %2/ssh_config -W %3:22 h2'")
+                             .arg(limits.fileName(), lab->folder(), lab->address(1));
+  ASSERT_TRUE(gets_in()) << told();
+  ASSERT_TRUE(limits.open(QIODevice::ReadOnly));
+  EXPECT_EQ(limits.readAll().simplified().split(' ').value(4), QByteArray::number(quint64{some.rlim_cur}));
 }
 
 TEST_F(SshSessionTest, a_cable_unplugged_behind_a_proxy_command_is_noticed_within_ten_seconds) {
