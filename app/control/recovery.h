@@ -51,6 +51,8 @@ class Recovery {
   /// The rate is over a second, and other requests may have changed it just before: it only tells a run that goes on from one that does
   /// not.
   static constexpr double rate_slack = 0.5;
+  /// Where so many deliveries have not come that should have by then, in twice the longest gap before, they have stopped.
+  static constexpr double missed_min = 5;
 
   struct Sample {
     double t_s, p50_us;
@@ -61,16 +63,19 @@ class Recovery {
     std::size_t event;
     double at_s;
     double p50_us_max, in_flight_max, received_per_s_min;
+    double gap_s;  // the longest time in which nothing came
     Whom whom;
     bool lasts;
     int in_range = 0;
     double first_in_range_s = 0;
 
     bool has(const Sample& now) const;
+    bool have_stopped(double nothing_for_s) const;
   };
 
   static void mend(Open& open);
 
+  double heard_at_s_ = 0;  // of the last delivery
   std::deque<Sample> before_;
   std::vector<Open> open_;
   std::vector<Recovered> recovered_;

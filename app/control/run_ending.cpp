@@ -250,6 +250,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
 /// The run goes on without it, until it is started again or everything else is over.
 void RunControl::Private::on_killed(Role role) {
   Member& member = of(role);
+  if (accumulator) accumulator->may_have_lost(role);
   if (member.restart_wanted) {
     relaunch(role);
     if (drains()) wait_for_drain();

@@ -89,6 +89,7 @@ void Group::salvage() {
     if (record.index >= 0 && (start_ns_ == 0 || at_ns < start_ns_)) start_ns_ = at_ns;  // not of the warm-up
   };
   salvaged_ = salvage_logs(settings_.salvage, settings_.role, settings_.first, settings_.last, settings_.log, LogsGoOn::no, take);
+  replayed_all();
   keep_fault(std::string("the ") + name_of(settings_.role) +
              " ended before their time; their figures are what their logs and their staging file hold");
 }

@@ -92,6 +92,8 @@ class Group : public ServiceObserver {
   /// The `interval` object; control thread.
   virtual nlohmann::json cut_intervals() = 0;
   virtual void replay(const Record& record) = 0;
+  /// All that was noted has been replayed, and nobody goes on with it.
+  virtual void replayed_all() {}
   /// totals, figures, services and what else a bye has; loop thread.
   virtual void put_totals(nlohmann::json& bye) = 0;
   /// From now on, `now_ns`, this is N2NQ's clock over ours.
@@ -106,6 +108,7 @@ class Group : public ServiceObserver {
   void service_changed(ServiceState from, ServiceState to) override;
   void service_opened(const OpenFacts& facts) override;
   void service_fault(const std::string& fault) override;
+  void service_left(const std::string& fault) override { keep_fault(fault); }
   /// True: it is told by name.
   bool keep_fault(const std::string& fault);
 

@@ -201,13 +201,12 @@ std::uint64_t Sender::count_unnoted(std::uint64_t next_index) {
   return unnoted;
 }
 
-/// Once a killed process's log was read and N2NQ has said what it has.
 void Sender::tell_unnoted(std::uint64_t behind_log) {
   const auto messages = [](std::uint64_t count) { return std::to_string(count) + (count == 1 ? " message was" : " messages were"); };
   const auto are = [](std::uint64_t count) { return std::string(count == 1 ? "is" : "are") + " in no figure but the counts"; };
   if (behind_log > 0)
-    fault(messages(behind_log) + " sent but not noted when the process was killed, and " + are(behind_log));
-  if (missing_ > 0) fault(messages(missing_) + " sent of which the log of the killed process has no line, and " + are(missing_));
+    fault_left(messages(behind_log) + " sent but not noted when the process was killed, and " + are(behind_log));
+  if (missing_ > 0) fault_left(messages(missing_) + " sent of which the log of the killed process has no line, and " + are(missing_));
   missing_ = 0;
 }
 

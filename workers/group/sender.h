@@ -55,6 +55,8 @@ class Sender : public Service {
   std::int64_t next_due_ns() const;
   /// Counts a message that a killed process had sent, and goes on behind it. In the order of its log.
   void replay(const Record& record);
+  /// Once all of that was replayed: what of it has no line, and how many messages N2NQ has beyond its log.
+  void tell_unnoted(std::uint64_t behind_log = 0);
   /// The plan's instant 0 that the killed process went by; none: nothing of it was replayed, or there is no plan.
   std::optional<std::int64_t> replayed_start_ns() const { return replayed_start_ns_; }
   /// Nothing new is sent any more; ends as soon as everything offered was taken.
@@ -100,7 +102,6 @@ class Sender : public Service {
   void keep_stamps(std::size_t offered_before);
   void remember(StampRing::Stamps stamps);
   std::uint64_t count_unnoted(std::uint64_t next_index);
-  void tell_unnoted(std::uint64_t behind_log);
   void finish_if_done(std::int64_t now_ns);
 
   const SenderPlan& plan_;

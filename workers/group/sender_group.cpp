@@ -32,6 +32,10 @@ void SenderGroup::begin(std::int64_t start_ns) {
   for (Sender& sender : senders_) sender.start(start_ns);
 }
 
+void SenderGroup::replayed_all() {
+  for (Sender& sender : senders_) sender.tell_unnoted();
+}
+
 void SenderGroup::stop_services() {
   for (Sender& sender : senders_) sender.stop();
 }

@@ -22,6 +22,7 @@ class SenderGroup : public Group, private Sender::Scheduler {
   void put_counts(nlohmann::json& json, const Ranges& ranges, nlohmann::json& rows) override;
   nlohmann::json cut_intervals() override;
   void replay(const Record& record) override { senders_[place_of(record.service)].replay(record); }
+  void replayed_all() override;
   void put_totals(nlohmann::json& bye) override;
 
   void sender_ready(Sender& sender) override;

@@ -86,6 +86,10 @@ void Service::fault(const std::string& what) {
   tools_.observer.service_fault(name_ + ": " + what);
 }
 
+void Service::fault_left(const std::string& what) {
+  tools_.observer.service_left(name_ + ": " + what);
+}
+
 void Service::fail(const std::string& why) {
   close();
   if (is_over()) return;

@@ -33,6 +33,8 @@ class ServiceObserver {
   virtual void service_opened(const OpenFacts& facts) = 0;
   /// Something that taints the run, as a sentence that names the service.
   virtual void service_fault(const std::string& fault) = 0;
+  /// The same of what a killed process had left: who goes on behind this one finds it anew, so it is for the last words alone.
+  virtual void service_left(const std::string& fault) = 0;
 };
 
 class Service : public QueueHandler {
@@ -79,6 +81,7 @@ class Service : public QueueHandler {
   Recorder& recorder() { return tools_.recorder; }
   void set_state(ServiceState state);
   void fault(const std::string& what);
+  void fault_left(const std::string& what);
   void fail(const std::string& why);
   bool is_over() const { return state() == ServiceState::ended || state() == ServiceState::failed; }
 

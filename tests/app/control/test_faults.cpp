@@ -85,7 +85,10 @@ struct RecoveryTest : ::testing::Test {
   bool at_most = false;  // what in flight is
   double received_per_s = unknown;
 
-  void rounds(int count, double p50_us, std::int64_t in_flight, bool silent = false) {
+  /// Nothing comes, though all answer.
+  void empty_rounds(int count) { rounds(count, unknown, 50, false, 0); }
+
+  void rounds(int count, double p50_us, std::int64_t in_flight, bool silent = false, std::uint64_t delivered = 10) {
     for (int i = 0; i < count; ++i) {
       LiveFigures figures;
       figures.t_s = t_s += 0.1;
@@ -93,7 +96,7 @@ struct RecoveryTest : ::testing::Test {
       figures.in_flight_at_most = at_most;
       figures.received_per_s = received_per_s;
       figures.receivers_silent = silent;
-      if (!silent) figures.latency_now.count = 10, figures.latency_now.p50_us = p50_us;
+      if (!silent) figures.latency_now.count = delivered, figures.latency_now.p50_us = p50_us;
       recovery.look(figures);
     }
   }
@@ -190,6 +193,56 @@ TEST_F(RecoveryTest, what_was_lost_by_the_fault_and_stays_in_flight_holds_nothin
   const auto recovered = recovery.take();
   ASSERT_EQ(recovered.size(), 1u);
   EXPECT_NEAR(recovered[0].after_s, 1.1, 1e-9);
+}
+
+TEST_F(RecoveryTest, what_was_under_way_before_the_fault_is_no_recovery_where_nothing_comes_behind_it) {
+  received_per_s = 1000;
+  rounds(20, 100, 50);
+  recovery.fault(0, t_s, {Role::broker, 0}, false);
+  at_most = true;
+  rounds(2, 100, 50);
+  empty_rounds(4);
+  rounds(3, 100, 50);
+  const auto recovered = recovery.take();
+  ASSERT_EQ(recovered.size(), 1u);
+  EXPECT_NEAR(recovered[0].after_s, 0.7, 1e-9);
+}
+
+TEST_F(RecoveryTest, at_low_rates_looks_without_a_delivery_say_nothing) {
+  at_most = true;
+  received_per_s = 5;
+  rounds(20, 100, 50);
+  recovery.fault(0, t_s, receivers, false);
+  for (int i = 0; i < 3; ++i) rounds(1, 100, 50), empty_rounds(2);
+  const auto recovered = recovery.take();
+  ASSERT_EQ(recovered.size(), 1u);
+  EXPECT_NEAR(recovered[0].after_s, 0.1, 1e-9);
+}
+
+TEST_F(RecoveryTest, nor_do_they_between_bursts) {
+  received_per_s = 1000;
+  const auto bursts = [this](int count) {
+    for (int i = 0; i < count; ++i) rounds(1, 100, 50), empty_rounds(4);
+  };
+  bursts(5);
+  recovery.fault(0, t_s, receivers, false);
+  bursts(3);
+  const auto recovered = recovery.take();
+  ASSERT_EQ(recovered.size(), 1u);
+  EXPECT_NEAR(recovered[0].after_s, 0.1, 1e-9);
+}
+
+TEST_F(RecoveryTest, while_neither_in_flight_nor_the_rate_is_known_nothing_has_recovered) {
+  received_per_s = 1000;
+  rounds(20, 100, 50);
+  recovery.fault(0, t_s, receivers, false);
+  at_most = true;
+  received_per_s = unknown;
+  rounds(5, 100, 50);
+  EXPECT_TRUE(recovery.take().empty());
+  received_per_s = 1000;
+  rounds(3, 100, 50);
+  EXPECT_EQ(recovery.take().size(), 1u);
 }
 
 TEST_F(RecoveryTest, a_fault_that_is_never_mended_and_never_over_stays_open) {

@@ -313,7 +313,9 @@ TEST_F(RealRun, nobody_waits_for_the_retention_where_n2nq_is_dead_for_good) {
   control->start_all();
   // What N2NQ has accepted and not yet sent on dies with it.
   ASSERT_TRUE(wait_until([this] { return control->draining() && control->figures().received == 60; })) << reasons();
+  EXPECT_FALSE(control->figures().in_flight_at_most);
   control->make_fault({FaultKind::kill, Role::broker});
+  ASSERT_TRUE(wait_until([this] { return control->figures().in_flight_at_most; })) << "what it held is gone";
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(control->outcome().verdict, Verdict::degraded) << reasons();
   EXPECT_NE(reasons().find("N2NQ was dead, and nothing planned started it again: given up after 0 s"), std::string::npos) << reasons();

@@ -62,6 +62,7 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again) {
   EXPECT_NE(run.senders_bye["faults"].dump().find("10 messages were sent of which the log of the killed process has no line"),
             std::string::npos)
       << run.senders_bye["faults"];
+  EXPECT_THROW(run.senders->wait_for_type("fault"), std::runtime_error) << "said at once, the next one would say it again";
 }
 
 TEST(MissingLines, what_n2nq_does_not_have_is_offered_again_also_when_it_is_stopped_before_it_is_started) {
@@ -81,6 +82,19 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again_also_when_it_is_stop
       EXPECT_EQ(received->intended_ns, received->sent_ns) << "without a start nothing was due before: " << line;
     }
   }
+}
+
+TEST(MissingLines, who_reads_back_for_nobody_says_what_has_no_line) {
+  SmallRun run(one_by_one(50));
+  Child child("n2nq-senders");
+  json configure = run.configure_senders();
+  configure["salvage"] = leave_lines(run);
+  child.send(configure);
+  child.wait_for_type("hello");
+  child.send({{"type", "bye"}});
+  const json bye = child.wait_for_type("bye");
+  EXPECT_NE(bye["faults"].dump().find("10 messages were sent of which the log of the killed process has no line"), std::string::npos)
+      << bye["faults"];
 }
 
 TEST(MissingLines, a_sender_of_which_no_line_is_left_goes_on_behind_what_n2nq_has) {
