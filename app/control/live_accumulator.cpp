@@ -239,18 +239,18 @@ LiveFigures LiveAccumulator::show_due(Due now, double t_s) {
   figures_.stages = {mean_us(lag_stage_), mean_us(to_broker_), mean_us(in_queue_), mean_us(to_receiver_)};
   figures_.stage_tails = {percentiles_us(lag_stage_), percentiles_us(to_broker_), percentiles_us(in_queue_), percentiles_us(to_receiver_)};
   LiveFigures shown = figures_;
-  forget_what_silent_ones_knew(shown);
+  forget_what_is_over(shown);
   return shown;
 }
 
-void LiveAccumulator::forget_what_silent_ones_knew(LiveFigures& figures) const {
+void LiveAccumulator::forget_what_is_over(LiveFigures& figures) const {
+  if (figures.senders_silent || senders_.over) forget_rates(figures, Role::senders);
+  if (figures.receivers_silent || receivers_.over) forget_rates(figures, Role::receivers);
   if (figures.senders_silent) {
-    forget_rates(figures, Role::senders);
     figures.delay = figures.lag = {};
     for (SenderRow& row : figures.senders) row.delay_mean_ms = unknown;
   }
   if (figures.receivers_silent) {
-    forget_rates(figures, Role::receivers);
     figures.latency = figures.latency_from_plan = figures.latency_now = {};
     figures.stages = {};
     figures.stage_tails = {};

@@ -30,6 +30,8 @@ class LiveAccumulator {
   void set_clocks(const ClockBounds& clocks) { clocks_ = clocks; }
   /// The group stands still or is gone, so that nobody can be asked: it is silent at once.
   void set_absent(Role role, bool absent) { (role == Role::senders ? senders_.absent : receivers_.absent) = absent; }
+  /// The group has ended and is asked no more: its counts stay, its rates are not known.
+  void set_over(Role role) { (role == Role::senders ? senders_.over : receivers_.over) = true; }
   /// The process is a new one, and a group's tells everything from the start of the run once more.
   void restarted(Role role);
   /// Connections of this role broke, which may have taken along what was on them, or N2NQ with all that it held. Nobody tells of that
@@ -54,6 +56,7 @@ class LiveAccumulator {
     std::deque<Answer> waiting;  // not shown yet, oldest first
     double asked_s = unknown;    // the open question; NaN: there is none
     bool absent = false;         // it stands still or is gone, and there is nobody to ask
+    bool over = false;           // it has ended in order, and nobody asks it any more
     CountRate rate;
     std::map<int, CountRate> row_rates;  // by number, of the rows that were ever in sight
 
@@ -76,7 +79,7 @@ class LiveAccumulator {
   void show(const Group<ReceiversStats>::Answer& answer);
   void settle_counts(bool whole_round);
   void bring_to_one_instant(std::int64_t arrived, std::int64_t attempted, std::int64_t accepted);
-  void forget_what_silent_ones_knew(LiveFigures& figures) const;
+  void forget_what_is_over(LiveFigures& figures) const;
 
   int copies_;
   bool responses_;

@@ -86,7 +86,7 @@ struct LiveFigures {
   double received_per_s = unknown, received_bytes_per_s = unknown;  // deliveries
   double sent_copies_per_s = unknown;                               // sent_per_s × copies
   Percentiles latency, latency_from_plan, delay, lag;               // whole run so far
-  ClockBounds clocks;                                               // the worst moment of the run so far; the offsets' are of now
+  ClockBounds clocks;                                               // of the worst moment so far, as now known; the offsets' are of now
   double floor_us = unknown;                                        // an echo over loopback, measured before the run; the slower host's
   /// A latency that says more about the machine than about the queue.
   bool is_near_floor(double latency_us) const { return app::is_near_floor(floor_us, latency_us); }

@@ -199,6 +199,7 @@ void RunControl::Private::pull() {
     } else if (over || member.start_sent) {
       accumulator->set_absent(role, false);
     }
+    if (over && (member.end_asked || !member.alive())) accumulator->set_over(role);
     if (!member.alive() || !member.start_sent || member.end_asked) continue;
     // One that was asked before traffic began may not have answered yet.
     if (!member.watch->ask_stats(stats_message(stats_id, member.first_row, member.last_row)) && member.status.paused) continue;
