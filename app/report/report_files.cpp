@@ -35,8 +35,13 @@ QString inline_svg(const Figure& figure) {
   return begin < 0 ? svg : svg.mid(begin);
 }
 
+/// Small below what it is about; nothing where there is nothing to say.
+QString note(const QString& words) {
+  return words.isEmpty() ? QString() : "<p class=\"secondary\">" + words.toHtmlEscaped() + "</p>\n";
+}
+
 QString section(const Table& table) {
-  return QString("<h3>%1</h3>\n<div class=\"scroll\">%2</div>\n").arg(table.title.toHtmlEscaped(), html(table));
+  return QString("<h3>%1</h3>\n<div class=\"scroll\">%2</div>\n").arg(table.title.toHtmlEscaped(), html(table)) + note(table.remark);
 }
 
 }  // namespace
@@ -56,7 +61,7 @@ QString report_html(const Report& report) {
   for (const Table& table : report.tables) {
     if (table.rows.size() <= 40) out += section(table);
   }
-  if (const QString words = grey_words(report.tables); !words.isEmpty()) out += "<p class=\"secondary\">" + words.toHtmlEscaped() + "</p>\n";
+  out += note(grey_words(report.tables));
   if (!report.figures.empty()) out += "<h2>Figures</h2>\n";
   for (const Figure& figure : report.figures)
     out += "<figure id=\"" + figure.id.toHtmlEscaped() + "\">" + inline_svg(figure) + "</figure>\n";

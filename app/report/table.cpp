@@ -42,9 +42,10 @@ QString remarks_on(const QStringList& columns, const std::vector<QStringList>& d
   return said.join("; ");
 }
 
-/// As clock_cell() and clock_doubt() want it. 0: it is of one clock.
+/// As clock_cell() and clock_doubt() want it.
 double clock_limit_of(const FigurePoint& point) {
-  return point.clock_bound_unknown ? std::numeric_limits<double>::infinity() : point.clock_bound;
+  if (point.clock_bound_unknown) return std::numeric_limits<double>::infinity();
+  return point.clock_bound > 0 ? point.clock_bound : std::numeric_limits<double>::quiet_NaN();
 }
 
 QStringList doubts_at(const FigurePoint* point) {
@@ -202,9 +203,9 @@ QString html(const Table& table) {
     out += "<tr>";
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
       const Cell& cell = table.rows[r][c];
-      const bool is_name = c == 0 && std::holds_alternative<QString>(cell);
-      const QString text = is_name ? table.read(cell_text(cell)) : cell_short(cell);
-      QString head = "<td" + (is_name ? key_title(table, cell_text(cell)) : QString(">"));
+      const bool is_key = table.has_keys(c) && std::holds_alternative<QString>(cell);
+      const QString text = is_key ? table.read(cell_text(cell)) : cell_short(cell);
+      QString head = "<td" + (is_key ? key_title(table, cell_text(cell)) : QString(">"));
       if (std::holds_alternative<double>(cell)) {
         const QString all = cell_text(cell);
         const QString doubt = table.doubt(r, c);

@@ -24,11 +24,14 @@ struct Table {
   QString title;
   QStringList columns;  // with units: "p99 (µs)"; files have them as they are
   std::vector<std::vector<Cell>> rows;
-  std::map<QString, QString> words{};            // what people read in place of keys: of columns, and in the first one
+  std::map<QString, QString> words{};            // what people read in place of keys: of columns, and where has_keys()
   std::vector<std::vector<QStringList>> doubts;  // why a cell, which is grey then, tells little; empty: it tells what it says
+  QString remark{};                              // a sentence about its numbers, which people read below it; empty: none
   /// Words and numbers in one column, each behind what it is called.
   bool is_of_keys() const { return columns.size() == 2 && columns.first() == QLatin1String("key"); }
-  /// A column's key, or a row's, in words; as it is where it is no key.
+  /// Whether a column's texts may be keys: names, and what stands beside a name.
+  bool has_keys(std::size_t column) const { return column == 0 || is_of_keys(); }
+  /// A column's key, or a cell's, in words; as it is where it is no key.
   QString read(const QString& key) const {
     const auto found = words.find(key);
     return found == words.end() ? key : found->second;

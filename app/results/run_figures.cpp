@@ -55,18 +55,17 @@ void tell_clock_bound(Figure& out, const DrawnRun& run) {
   const bool up = out.y.title.startsWith("Latency");
   const double bound_us = clock_limit_at(run.run.summary, "latency_us.p50"), p50_us = number_at(run.run.summary, "latency_us.p50");
   if ((!up && out.x.title != "Latency") || std::isnan(bound_us)) return;
-  if (std::isinf(bound_us)) {
-    out.remarks += of_run(run) + clocks_unknown;
-    return;
-  }
+  const bool is_known = std::isfinite(bound_us);
   out.remarks +=
-      of_run(run) + QString("latencies %1: between the clocks of two hosts%2.")
-                        .arg(bound_text(bound_us), bound_us > std::abs(p50_us) ? ", and more than the median, which tells nothing finer" : "");
-  if (!up || out.kind == Figure::Kind::heat) out.clock_bound = std::max(out.clock_bound, bound_us);
+      of_run(run) +
+      (is_known ? QString("latencies %1: between the clocks of two hosts%2.")
+                      .arg(bound_text(bound_us), bound_us > std::abs(p50_us) ? ", and more than the median, which tells nothing finer" : "")
+                : QString(clocks_unknown));
+  if (is_known && (!up || out.kind == Figure::Kind::heat)) out.clock_bound = std::max(out.clock_bound, bound_us);
   if (!up) return;
   for (FigureSeries& series : out.series) {
     for (FigurePoint& point : series.points) {
-      if (point.folders.contains(run.run.folder)) point.clock_bound = bound_us;
+      if (point.folders.contains(run.run.folder)) point.add_clock_limit(bound_us);
     }
   }
 }
@@ -204,7 +203,10 @@ FigureSeries rate_over_time(const DrawnRun& run, const QString& name, std::int64
 /// What was sent is counted by one clock and what was received by another: what is under way is wrong by what comes between their instants.
 void bound_in_flight(FigureSeries& series, QStringList& remarks, const DrawnRun& run) {
   const double bound_us = clock_limit_at(run.run.summary, "latency_us.p50");
-  if (std::isinf(bound_us)) remarks += of_run(run) + clocks_unknown;
+  if (std::isinf(bound_us)) {
+    remarks += of_run(run) + clocks_unknown;
+    for (FigurePoint& point : series.points) point.add_clock_limit(bound_us);
+  }
   if (!std::isfinite(bound_us) || bound_us <= 0) return;
   std::int64_t most = 0;
   for (const TimeSlice& slice : run.digest->slices) most = std::max(most, slice.received);

@@ -45,6 +45,8 @@ TEST(ProgressLine, says_in_words_that_the_median_is_less_than_what_the_clocks_ma
   EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8(" µs ± 812"))) << "nothing is hidden there";
   figures.clocks.latency.asymmetry_us = std::nan("");
   EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8(" µs ± ?"))) << whole_line(figures).toStdString();
+  figures.latency.p50_us = unknown;
+  EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8(" µs"))) << "of what is not known: " << whole_line(figures).toStdString();
 }
 
 TEST(ProgressLine, on_a_narrow_terminal_whole_parts_are_left_out_and_the_line_says_so) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/report/report.h"
+#include "app/report/report_files.h"
 #include "tests/app/results/made_runs.h"
 
 namespace n2nq::app {
@@ -88,6 +89,38 @@ TEST_F(ReportTables, SayEachDoubtOnceWithAllThatItIsAbout) {
             "mean_lowest_95, p50, p99: " + hidden_words + "; p99: fewer than 10 samples above it");
 }
 
+TEST_F(ReportTables, AreReadInWordsAndInTheOrderInWhichTheyAddUp) {
+  const Report told = report([](Json& summary) {
+    summary["rates"] = {{"over_s", 5}, {"received_over_s", 6}, {"received_per_s", 1000}, {"sent_per_s", 100}};
+    summary["plan"] = {{"achieved_per_s", 100}, {"kept", false}, {"lag_growth_ms", nullptr}, {"a_new_one", 1}, {"offered_messages", 500}};
+    summary["ledger"]["total"] = {{"a_new_one", 1}, {"accepted", 9}, {"attempted", 9}, {"delivered", 9}, {"lost", 0},
+                                  {"received", 9},  {"refused", 0},  {"duplicated", 0}};
+  });
+  const auto read = [&told](const QString& id) {
+    const auto table = std::ranges::find(told.tables, id, &Table::id);
+    QStringList lines;
+    for (const auto& row : table->rows) lines += table->read(cell_text(row[0]));
+    return lines.join('|');
+  };
+  EXPECT_EQ(read("rates"), "time of sending, s|messages sent per second|time of receiving, s|deliveries per second");
+  EXPECT_EQ(read("plan"), "plan kept|messages planned|messages attempted per second|growth of the lag, ms|a_new_one");
+  EXPECT_EQ(read("ledger"), "attempted|accepted|refused|delivered|lost|duplicated|received|a new one");
+  const QString page = html(*std::ranges::find(told.tables, "plan", &Table::id));
+  EXPECT_TRUE(page.contains("<td title=\"kept\">plan kept</td><td title=\"false\">no</td>")) << page.toStdString();
+  EXPECT_EQ(row_of(told, "plan", "kept")["value"], "false") << "files have what the summary has";
+}
+
+TEST_F(ReportTables, SayHowFinePercentilesOfOneServiceAre) {
+  const QString words = "p50 and p99 of one service are known to 0.8 %.";
+  Report told = report([](Json& summary) {
+    summary["services"]["receivers"] = Json::array({Json{{"number", 1}, {"latency_us", summary["latency_us"]}, {"received", 1000}}});
+    summary["services"]["senders"] = Json::array({Json{{"number", 1}, {"attempted", 1000}}});
+  });
+  for (const Table& table : told.tables) EXPECT_EQ(table.remark, table.id == "receivers-table" ? words : "") << table.id.toStdString();
+  told.figures.clear();  // nothing is drawn here
+  EXPECT_EQ(report_html(told).count(words), 1);
+}
+
 TEST(FigureTable, SaysInWordsWhichPointsAreLessThanWhatTheClocksLeaveOpen) {
   Figure figure;
   figure.x = {.title = "Services"};
@@ -96,7 +129,7 @@ TEST(FigureTable, SaysInWordsWhichPointsAreLessThanWhatTheClocksLeaveOpen) {
                    {.name = "b", .points = {{.x = 1, .y = 50}, {.x = 2, .y = 80, .clock_bound_unknown = true}}}};
   EXPECT_EQ(QString::fromUtf8(csv(figure_table(figure))),
             QString::fromUtf8("Services,a (µs),\"a, clocks ± (µs)\",b (µs),\"b, clocks ± (µs)\",remarks\n"
-                              "1,50,71,50,0,a (µs): ") +
+                              "1,50,71,50,,a (µs): ") +
                 hidden_words + "\n2,80,71,80,?,\"b (µs): " + unknown_words + "\"\n");
 }
 
