@@ -30,7 +30,7 @@ std::vector<LinePart> live_parts(const LiveFigures& figures) {
   if (figures.planned >= 0) sent += '/' + grouped(figures.planned);
   QString latency = QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
   const double bound_us = figures.clocks.latency.total_us();
-  if (figures.clocks.latency.apart) {
+  if (figures.clocks.latency.apart && !std::isnan(figures.latency.p50_us)) {
     latency += QString::fromUtf8(" ± ") + (std::isnan(bound_us) ? QString("?") : figure_text(bound_us));
     if (std::abs(figures.latency.p50_us) < bound_us) latency += " (more than the median)";
   }

@@ -68,9 +68,13 @@ QString HostLaunchers::find_problem(const Settings& settings, const std::set<std
     if (!book_.problems().isEmpty()) return QString("%1 is %2, but %3").arg(key, QString::fromStdString(name), book_.problems().front());
     if (!book_.hosts().find(name)) not_found += QString("%1 is %2").arg(key, QString::fromStdString(name));
   }
-  if (!not_found.isEmpty())
-    return QString("%1, which %2 of %3: %4")
-        .arg(not_found.join(", "), not_found.size() == 1 ? "is no host" : "are no hosts", book_.path(), known_names(book_.hosts()));
+  if (!not_found.isEmpty()) {
+    const bool one = not_found.size() == 1;
+    return QString(
+               "%1, which %2 of %3: %4. In the window choose another Source, beside each Start, or add %5 on the page Hosts. "
+               "On the command line set another name, or add %5 to that file")
+        .arg(not_found.join(", "), one ? "is no host" : "are no hosts", book_.path(), known_names(book_.hosts()), one ? "it" : "them");
+  }
   const bool broker_to_come = settings.broker.host == local_host && !settled.contains("broker.host");
   if (!any_remote || !broker_to_come || !book_.hosts().local_data_address.empty()) return {};
   const QStringList own = own_addresses();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The hosts page and the choice of a Source, used as a person does: by mouse and by keyboard alone.
 #include <QAbstractButton>
+#include <QAbstractItemView>
 #include <QApplication>
 #include <QComboBox>
 #include <QKeyEvent>
@@ -70,6 +71,27 @@ class TestHosts : public HostsPageTest {
     QCOMPARE(bench->hosts().hosts().find("lab-2")->ssh_target(), std::string("lab-2"));
   }
 
+  void a_click_on_a_name_of_ssh_config_chooses_it_as_one_on_its_box_does() {
+    bench->ssh_offer.names = {"lab-1", "-odd"};
+    in_dialog([](QWidget& dialog) {
+      auto* list = dialog.findChild<QListWidget*>("import_names");
+      const auto click = [list](int row, int from_right_px) {
+        const QRect line = list->visualItemRect(list->item(row));
+        const int x = from_right_px > 0 ? line.right() - from_right_px : line.left() + 10;  // in the box
+        QTest::mouseClick(list->viewport(), Qt::LeftButton, Qt::NoModifier, QPoint(x, line.center().y()));
+        return list->item(0)->checkState();
+      };
+      QCOMPARE(click(0, 20), Qt::Checked);
+      QVERIFY(dialog.findChild<QAbstractButton*>("import_take")->isEnabled());
+      QCOMPARE(click(0, 20), Qt::Unchecked);
+      QCOMPARE(click(0, 0), Qt::Checked);
+      QCOMPARE(click(1, 20), Qt::Checked);
+      QVERIFY(!list->item(1)->data(Qt::CheckStateRole).isValid());
+      QTest::keyClick(&dialog, Qt::Key_Escape);
+    });
+    QVERIFY(bench->click("button_host_import"));
+  }
+
   void what_keeps_ssh_config_from_being_read_is_said_where_its_machines_would_be() {
     bench->ssh_offer.problems = {"~/.ssh/config can be written by others: chmod go-w it"};
     in_dialog([](QWidget& dialog) {
@@ -88,7 +110,7 @@ class TestHosts : public HostsPageTest {
     QCOMPARE(bench->find<QAbstractButton>("button_host_check")->text(), QStringLiteral("Cancel"));
     bench->checker().find(true);
     QCOMPARE(bench->find<QAbstractButton>("button_host_check")->text(), QStringLiteral("Check"));
-    const QString advice = bench->find<QTextBrowser>("hosts_advice")->toPlainText();
+    const QString advice = bench->find<QTextBrowser>("hosts_advice")->toPlainText().simplified();
     int red = 0;
     for (auto* view : {table(), bench->find<QTableView>("paths_table")}) {
       for (int row = 0; row < view->model()->rowCount(); ++row) {
@@ -96,7 +118,7 @@ class TestHosts : public HostsPageTest {
           const QModelIndex cell = view->model()->index(row, column);
           if (!cell.data().toString().startsWith(QStringLiteral("✕"))) continue;
           ++red;
-          const QString what_to_do = cell.data(Qt::ToolTipRole).toString().section(QStringLiteral("What to do: "), 1);
+          const QString what_to_do = cell.data(Qt::ToolTipRole).toString().section(QStringLiteral("What to do: "), 1).simplified();
           QVERIFY2(!what_to_do.isEmpty(), qPrintable(cell.data().toString()));
           QVERIFY2(advice.contains(what_to_do), qPrintable(what_to_do));
         }
@@ -349,6 +371,19 @@ class TestHosts : public HostsPageTest {
     const std::string end = tail.substr(0, 32);  // a name has at most 64 letters
     QCOMPARE(heads({head + "a" + end, head + "b" + end}),
              QStringList({QStringLiteral("…-12-a.a.very…"), QStringLiteral("…-12-b.a.very…")}));
+  }
+
+  void a_name_for_which_a_source_has_no_room_is_whole_in_its_list() {
+    const QString long_name = QStringLiteral("machine-of-the-").repeated(3);
+    bench->hosts().put(named(qPrintable(long_name + QStringLiteral("end"))));
+    bench->window().show_page(QStringLiteral("Bench"));
+    auto* senders = bench->find<QComboBox>("field_senders_host");
+    senders->showPopup();
+    const QAbstractItemView* list = senders->view();
+    QVERIFY(list->isVisible());
+    QVERIFY(list->width() > senders->width());
+    QVERIFY(list->viewport()->width() >= list->fontMetrics().horizontalAdvance(senders->itemText(1)));
+    senders->hidePopup();
   }
 
   void a_source_offers_local_and_the_machines_and_says_internal_or_external() {

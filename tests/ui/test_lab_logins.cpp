@@ -169,7 +169,7 @@ class TestLabLogins : public QObject {
       QVERIFY(open_question() == nullptr);
       // Whoever it was: N2NQ's machine, too, is named in the middle of the window.
       if (refused)
-        QCOMPARE(bench->window().findChild<ui::ElidedLabel*>("verdict_story")->full_text(), bench->run().outcome().reasons.first());
+        QVERIFY(bench->window().findChild<ui::ElidedLabel*>("verdict_story")->full_text().contains(bench->run().outcome().reasons.first()));
     }
   }
 

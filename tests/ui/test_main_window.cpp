@@ -9,6 +9,7 @@
 #include <QSplitter>
 #include <QTabBar>
 #include <QTest>
+#include <QTextBrowser>
 #include <QTimer>
 
 #include "tests/ui/support/bench_window.h"
@@ -226,6 +227,9 @@ void TestMainWindow::pages_are_chosen_by_keys() {
   QApplication::setActiveWindow(&bench.window());  // a display without a window manager activates nothing by itself
   QTest::keyClick(&bench.window(), Qt::Key_F1);
   QVERIFY(bench.find<QWidget>(QStringLiteral("help_page"))->isVisible());
+  const QString help = bench.find<QTextBrowser>(QStringLiteral("help_text"))->toPlainText();
+  for (const char* word : {"±", "no finer", "grey", "disturbed", "parked", "cut off", "log incomplete"})  // that the page Bench shows
+    QVERIFY2(help.contains(u'\n' + QString::fromUtf8(word) + u'\n'), word);
   QTest::keyClick(&bench.window(), Qt::Key_1, Qt::ControlModifier);
   QVERIFY(bench.find<QWidget>(QStringLiteral("bench_page"))->isVisible());
   const std::pair<Qt::Key, const char*> pages[] = {

@@ -3,18 +3,22 @@
 #include <QAbstractButton>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDesktopServices>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QScopeGuard>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTableWidget>
 #include <QTest>
+#include <QUrl>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +37,7 @@ class TestResults : public QObject {
   Q_OBJECT
 
   std::unique_ptr<BenchWindow> bench;
+  QString opened;  // what a file manager was asked for last
 
   n2nq::ui::ResultsPage& page() { return *bench->window().results_page(); }
   QTableView* table() { return bench->find<QTableView>(QStringLiteral("results_table")); }
@@ -51,6 +56,10 @@ class TestResults : public QObject {
     bench->window().show_page(QStringLiteral("Results"));
     return settled();
   }
+
+ public slots:
+  /// In place of the desktop's file manager.
+  void open_folder(const QUrl& folder) { opened = folder.toLocalFile(); }
 
  private slots:
   void initTestCase() {
@@ -182,7 +191,7 @@ class TestResults : public QObject {
     auto* shown = bench->find<QTableWidget>(QStringLiteral("report_table"));
     const auto heads = [shown] {
       QStringList out;
-      for (int column = 0; column < shown->columnCount(); ++column) out += shown->horizontalHeaderItem(column)->text();
+      for (int column = 0; column < shown->columnCount(); ++column) out += shown->horizontalHeaderItem(column)->text().replace(u'\n', u' ');
       return out;
     };
     QVERIFY(page().report_view()->show_part(QStringLiteral("Figures")));
@@ -193,12 +202,64 @@ class TestResults : public QObject {
       QVERIFY2(heads().contains(QString::fromUtf8(head)), qPrintable(heads().join(u'\n')));
     const auto at = static_cast<int>(heads().indexOf(QStringLiteral("latency p50 µs")));
     QCOMPARE(shown->horizontalHeaderItem(at)->toolTip(), QStringLiteral("In files: latency_us.p50 (µs)"));
+    QCOMPARE(shown->horizontalHeaderItem(at)->text(), QStringLiteral("latency\np50 µs"));  // or its column were as wide as that
+    const QString below = bench->find<QLabel>(QStringLiteral("report_below"))->text();
+    QVERIFY2(below.startsWith(QStringLiteral("p50 and p99 of one service are known to 0.8 %.")), qPrintable(below));
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Plan")));
+    QCOMPARE(shown->item(0, 0)->text(), QStringLiteral("plan kept"));
+    QCOMPARE(shown->item(0, 0)->toolTip(), QStringLiteral("In files: kept"));
+    const bool kept = shown->item(0, 1)->text() == QStringLiteral("yes");  // on a busy machine it is not
+    QCOMPARE(shown->item(0, 1)->toolTip(), kept ? QStringLiteral("In files: true") : QStringLiteral("In files: false"));
     QVERIFY(page().report_view()->show_part(QStringLiteral("Ledger")));
     QStringList counts;
     for (int row = 0; row < shown->rowCount(); ++row) counts += shown->item(row, 0)->text();
     for (const char* count : {"lost before queue", "copies accepted", "parked, delivered", "cut off", "out of order"})
       QVERIFY2(counts.contains(QString::fromUtf8(count)), qPrintable(counts.join(u'\n')));
     for (const QString& words : heads() + counts) QVERIFY2(!words.contains(u'_'), qPrintable(words));
+  }
+
+  /// What is left of one would read as another one.
+  void a_number_that_is_partly_out_of_sight_is_not_shown() {
+    const QString title = QStringLiteral("Figures");
+    n2nq::app::Table of_numbers{.id = QStringLiteral("figures"), .title = title, .columns = {}, .rows = {}, .doubts = {}};
+    of_numbers.rows.resize(2);
+    for (int column = 0; column < 12; ++column) {
+      of_numbers.columns += QStringLiteral("8.8");  // narrower than what is below it
+      of_numbers.rows[0].push_back(111'999.0);  // as wide in any font
+      of_numbers.rows[1].push_back(999'111.0);
+    }
+    n2nq::app::Report report;
+    report.tables = {of_numbers};
+    n2nq::ui::ReportView view(bench->window().theme());
+    view.resize(600, 300);
+    view.show_report(report, {});
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view, n2nq::ui_test::deadline_ms));
+    auto* shown = view.findChild<QTableWidget*>(QStringLiteral("report_table"));
+    shown->setFocusPolicy(Qt::NoFocus);
+    QWidget *cells = shown->viewport(), *heads = shown->horizontalHeader()->viewport();
+    QScrollBar* bar = shown->horizontalScrollBar();
+    QVERIFY(bar->maximum() > 0);
+    const auto head = [&](int column, const QRect& seen, const QString& text) {
+      shown->horizontalHeaderItem(column)->setText(text);
+      return heads->grab({seen.left(), 0, seen.width(), heads->height()}).toImage();
+    };
+    int cut = 0, whole = 0;
+    for (int from_px = 0; from_px <= bar->maximum(); from_px += 9) {
+      bar->setValue(from_px);
+      for (int column = 0; column < shown->columnCount(); ++column) {
+        const QRect cell = shown->visualItemRect(shown->item(0, column)), seen = cell & cells->rect();
+        if (seen.isEmpty()) continue;
+        const QRect below = shown->visualItemRect(shown->item(1, column)) & cells->rect();
+        const bool is_whole = seen == cell;
+        ++(is_whole ? whole : cut);
+        QCOMPARE(cells->grab(seen).toImage() != cells->grab(below).toImage(), is_whole);
+        if (seen.width() > cell.width() / 2) continue;
+        const QImage of_one = head(column, seen, QStringLiteral("11 999.1"));
+        QCOMPARE(head(column, seen, QStringLiteral("99 111.9")), of_one);
+      }
+    }
+    QVERIFY2(cut > 0 && whole > 0, qPrintable(QStringLiteral("%1 cut, %2 whole").arg(cut).arg(whole)));
   }
 
   void one_click_exports_what_is_open() {
@@ -291,7 +352,7 @@ class TestResults : public QObject {
     QCOMPARE(page().report_view()->figure_view()->figure().remarks,
              QStringList(QStringLiteral("to N2NQ ± 2\u202f226 µs (more than itself), to receiver ± 2\u202f226 µs (more than itself): between the clocks "
                                         "of two hosts.")));
-    const auto* grey = bench->find<QLabel>(QStringLiteral("report_grey"));
+    const auto* grey = bench->find<QLabel>(QStringLiteral("report_below"));
     QVERIFY(page().report_view()->show_part(QStringLiteral("Figures")));
     QVERIFY2(grey->isVisible() && grey->text().startsWith(QStringLiteral("Grey: ")) && grey->text().contains(QStringLiteral("less than its ±")),
              qPrintable(grey->text()));
@@ -324,6 +385,14 @@ class TestResults : public QObject {
     QVERIFY2(bench->messages().contains(QStringLiteral("/reports/")), qPrintable(bench->messages()));
     QTest::keyClick(bench->find<QListWidget>(QStringLiteral("report_parts")), Qt::Key_Escape);
     QVERIFY(table()->isVisible());
+    QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "open_folder");
+    const auto back = qScopeGuard([] { QDesktopServices::unsetUrlHandler(QStringLiteral("file")); });
+    QVERIFY(bench->click(QStringLiteral("button_result_folder")));
+    QVERIFY2(QFile::exists(opened + QStringLiteral("/report.html")), qPrintable(opened));
+    QCOMPARE(QFileInfo(QFileInfo(opened).path()).fileName(), QStringLiteral("reports"));
+    table()->selectRow(0);
+    QVERIFY(bench->click(QStringLiteral("button_result_folder")));
+    QCOMPARE(QFileInfo(QFileInfo(opened).path()).fileName(), QStringLiteral("runs"));
   }
 
   void what_is_deleted_can_be_brought_back() {

@@ -156,8 +156,9 @@ void TestSemantics::a_request_applies_while_messages_flow() {
   QVERIFY(bench.click(QStringLiteral("button_stop_all")));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(app::testing::was_stopped(bench.run().outcome()), qPrintable(bench.run().outcome().reasons.join(u'\n')));
-  QVERIFY(bench.find<ui::ElidedLabel>(QStringLiteral("requests_state"))->full_text().startsWith(
-      QStringLiteral("Verdict: %1.").arg(ui::verdict_word(bench.run().outcome().verdict))));
+  const QString state = bench.find<ui::ElidedLabel>(QStringLiteral("requests_state"))->full_text();
+  QVERIFY2(state.startsWith(QStringLiteral("Verdict: %1.").arg(ui::verdict_word(bench.run().outcome().verdict))), qPrintable(state));
+  QVERIFY2(state.contains(QStringLiteral("Reason: ") + app::grouped_in(bench.run().outcome().reasons.first())), qPrintable(state));
 }
 
 void TestSemantics::responses_are_counted_per_receiver_and_in_the_ledger() {

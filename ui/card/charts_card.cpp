@@ -157,7 +157,7 @@ void ChartsCard::add_sample(const app::LiveFigures& figures) {
   latency_.add(t_s, {now.p50_us, now.p95_us, now.p99_us});
   rates_.add(t_s, {figures.sent_copies_per_s, figures.received_per_s, silent ? app::unknown : static_cast<double>(figures.in_flight),
                    figures.in_flight_bound});
-  show_in_flight_bound(figures.in_flight_bound);
+  show_in_flight_bound(silent ? 0 : figures.in_flight_bound);
   const bool still = !window_.is_live();
   const double span_s = window_.span_s();
   const bool newest = window_.shows_newest();

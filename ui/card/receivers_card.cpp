@@ -155,6 +155,7 @@ void caption_latency(Tile& tile, const QString& name, const app::ClockBound& bou
   tile.set_caption(bound.apart ? name : QStringLiteral("latency ") + name);
   tile.set_second(bound.apart ? other : QString());
   tile.set_detail(!bound.apart                ? other
+                  : std::isnan(value_us)      ? dash()
                   : is_below(bound, value_us) ? bound_text(bound) + QStringLiteral(": no finer")
                   : is_below(bound, other_us) ? bound_text(bound) + QStringLiteral(": %1 less").arg(other_name)
                                               : QStringLiteral("both ") + bound_text(bound));
@@ -174,7 +175,8 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
     return exact_us(value_us) + (bounded ? QStringLiteral(" ") + bound_explained(bound, value_us) : QString()) +
            floor_words(figures.floor_us, value_us);
   };
-  lowest_->set_caption(bound.apart ? QStringLiteral("low 95 % ") + bound_text(bound) : QStringLiteral("mean lowest 95 %"));
+  const bool is_bounded = bound.apart && latency.count > 0;
+  lowest_->set_caption(is_bounded ? QStringLiteral("low 95 % ") + bound_text(bound) : QStringLiteral("mean lowest 95 %"));
   for (const auto& [tile, value_us] :
        {std::pair(lowest_, latency.mean_lowest_95_us), {p50_, latency.p50_us}, {p95_, latency.p95_us}, {p99_, latency.p99_us}})
     tile->set_dimmed(figures.is_near_floor(value_us) || is_below(bound, value_us));

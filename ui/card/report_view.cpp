@@ -18,6 +18,7 @@
 #include "ui/chart/figure_view.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
+#include "ui/widget/whole_numbers.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::ui {
@@ -29,11 +30,13 @@ constexpr int slow_px = 210;
 constexpr int slow_px_min = 5 * table_row_px;
 constexpr double slow_share = 0.3;  // of the height: the rest is the curve's
 constexpr int column_px_max = 320;
+constexpr int head_letters_max = 12;  // on one line
 const char* const over_time = "latency-over-time";
 const QString key_tip = QStringLiteral("In files: %1");
 
 QTableWidget* make_table(const char* name, const QString& accessible_name) {
   auto* table = described(new QTableWidget, name, accessible_name, QString());
+  show_whole_numbers(table);
   table->setShowGrid(false);
   table->setWordWrap(false);
   table->setTabKeyNavigation(false);
@@ -60,6 +63,15 @@ void fit_columns(QTableWidget* table) {
   for (int column = 0; column < columns; ++column) {
     table->setColumnWidth(column, std::min(table->columnWidth(column), column_px_max) + air);
   }
+}
+
+/// A long head in two lines, parted at the space next to its middle: its column need not be wider than its numbers then.
+QString head_lines(QString head) {
+  if (head.size() <= head_letters_max) return head;
+  const qsizetype middle = head.size() / 2, before = head.lastIndexOf(u' ', middle), behind = head.indexOf(u' ', middle);
+  const qsizetype at = before < 0 || (behind >= 0 && behind - middle < middle - before) ? behind : before;
+  if (at >= 0) head[at] = u'\n';
+  return head;
 }
 
 QTableWidgetItem* text_item(const QString& text) {
@@ -123,10 +135,10 @@ ReportView::ReportView(Theme& theme, QWidget* parent) : QWidget(parent), theme_(
   tabled_box->setSpacing(space::between);
   table_ = make_table("report_table", QStringLiteral("The table of this part"));
   tabled_box->addWidget(table_, 1);
-  grey_ = make_label(QString(), "secondary");
-  grey_->setObjectName(QStringLiteral("report_grey"));
-  grey_->setWordWrap(true);
-  tabled_box->addWidget(grey_);
+  below_ = make_label(QString(), "secondary");
+  below_->setObjectName(QStringLiteral("report_below"));
+  below_->setWordWrap(true);
+  tabled_box->addWidget(below_);
   stack_->addWidget(drawn);
   stack_->addWidget(tabled);
   right->addWidget(title_);
@@ -211,20 +223,20 @@ void ReportView::show_table(const app::Table& table) {
   table_->setColumnCount(static_cast<int>(table.columns.size()));
   for (qsizetype c = 0; c < table.columns.size(); ++c) {
     const QString& key = table.columns[c];
-    auto* head = new QTableWidgetItem(table.read(key));
-    if (head->text() != key) head->setToolTip(key_tip.arg(key));
+    const QString words = table.read(key);
+    auto* head = new QTableWidgetItem(head_lines(words));
+    if (words != key) head->setToolTip(key_tip.arg(key));
     table_->setHorizontalHeaderItem(static_cast<int>(c), head);
   }
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
       const app::Cell& cell = table.rows[r][c];
       const auto* number = std::get_if<double>(&cell);
-      QTableWidgetItem* item = number != nullptr                              ? number_item(app::cell_short(cell))
-                               : std::holds_alternative<std::monostate>(cell) ? number_item(app::cell_short(cell))
-                                                                              : text_item(c == 0 ? table.read(app::cell_text(cell))
-                                                                                                 : app::cell_short(cell));
+      const bool is_text = std::holds_alternative<QString>(cell), is_key = is_text && table.has_keys(c);
       const QString all = app::cell_text(cell);  // all digits, and what a narrow column cuts off
-      item->setToolTip(c == 0 && table.read(all) != all ? key_tip.arg(all) : all);
+      const QString shown = is_key ? table.read(all) : app::cell_short(cell);
+      QTableWidgetItem* item = is_text ? text_item(shown) : number_item(shown);
+      item->setToolTip(is_key && shown != all ? key_tip.arg(all) : all);
       if (const QString doubt = table.doubt(r, c); !doubt.isEmpty()) {
         make_grey(item);
         item->setToolTip(QStringLiteral("%1 (%2)").arg(app::cell_text(cell), doubt));
@@ -237,8 +249,10 @@ void ReportView::show_table(const app::Table& table) {
     }
   }
   table_->horizontalHeader()->setStretchLastSection(of_keys);  // its values are sentences, some of them
-  grey_->setText(app::grey_words({&table, 1}));
-  grey_->setVisible(!grey_->text().isEmpty());
+  QStringList below{table.remark, app::grey_words({&table, 1})};
+  below.removeAll(QString());
+  below_->setText(below.join(u' '));
+  below_->setVisible(!below.isEmpty());
   stack_->setCurrentIndex(1);
   fit_columns(table_);
 }

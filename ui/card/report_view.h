@@ -53,7 +53,7 @@ class ReportView : public QWidget {
   QStackedWidget* stack_ = nullptr;
   FigureView* figure_ = nullptr;
   QTableWidget *table_ = nullptr, *slow_ = nullptr;
-  QLabel *title_ = nullptr, *lead_ = nullptr, *slow_title_ = nullptr, *grey_ = nullptr;
+  QLabel *title_ = nullptr, *lead_ = nullptr, *slow_title_ = nullptr, *below_ = nullptr;
   QWidget* slow_part_ = nullptr;
   int slice_ = -1;
 };

@@ -204,11 +204,12 @@ void RequestsPanel::refresh_state() {
   all_back_->setEnabled(problem.isEmpty() && !none);
   all_back_->setToolTip(none ? QStringLiteral("All receivers ask for anything already")
                              : QStringLiteral("All receivers ask for anything again"));
-  const QString verdict = desk_.verdict();
+  const QString verdict = desk_.verdict(), reason = desk_.reason();
   state_->set_text(!problem.isEmpty()  ? problem
                    : desk_.is_live()   ? QStringLiteral("In force now; a request applies at once")
                    : verdict.isEmpty() ? QStringLiteral("For the next run")
-                                       : QStringLiteral("Verdict: %1. These are for the next run").arg(verdict));
+                                       : QStringLiteral("Verdict: %1. These are for the next run").arg(verdict) +
+                                             (reason.isEmpty() ? QString() : QStringLiteral(". Reason: ") + reason));
 }
 
 void RequestsPanel::refresh_list() {

@@ -221,6 +221,19 @@ void ResultsList::set_doing(const QString& words, bool moving, bool exporting) {
   refresh();
 }
 
+void ResultsList::set_reported(const QStringList& folders) {
+  reported_ = folders;
+  reported_.sort();
+  refresh();
+}
+
+bool ResultsList::are_reported(const std::vector<app::ResultEntry>& entries) const {
+  if (entries.size() < 2 || static_cast<qsizetype>(entries.size()) != reported_.size()) return false;
+  return std::all_of(entries.begin(), entries.end(), [this](const app::ResultEntry& entry) {
+    return std::binary_search(reported_.begin(), reported_.end(), entry.folder);
+  });
+}
+
 std::vector<app::ResultEntry> ResultsList::chosen() const {
   std::vector<app::ResultEntry> out;
   for (const QModelIndex& index : table_->selectionModel()->selectedRows()) out.push_back(model_->entry(index.row()));
@@ -308,7 +321,9 @@ void ResultsList::refresh() {
   rerun_->setToolTip(one_case ? QStringLiteral("The page Test cases goes on with a case, or runs it again")
                               : QStringLiteral("Takes this run's settings to the page Bench, to be run again"));
   copy_->setEnabled(one);
-  folder_->setEnabled(one);
+  const bool reported = are_reported(entries);
+  folder_->setEnabled(one || reported);
+  folder_->setToolTip(reported ? QStringLiteral("Opens the folder of their report") : QStringLiteral("Opens its folder"));
   export_->setEnabled((finished_one || comparable) && !exporting_);
   note_->setEnabled(one);
   tags_->setEnabled(one);

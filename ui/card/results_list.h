@@ -28,6 +28,8 @@ class ResultsList : public QWidget {
   /// What goes on ("deleting 3 of 10 …"); empty: nothing. While results are deleted or brought back neither can be begun again, nor another
   /// export while one is written.
   void set_doing(const QString& words, bool moving, bool exporting);
+  /// These have a report together, in a folder of its own.
+  void set_reported(const QStringList& folders);
   std::vector<app::ResultEntry> chosen() const;
   void choose(const QStringList& folders);
 
@@ -49,6 +51,7 @@ class ResultsList : public QWidget {
   QWidget* make_list();
   QWidget* make_filters();
   QWidget* make_details();
+  bool are_reported(const std::vector<app::ResultEntry>& entries) const;
   void take_filter();
   void take_note();
   void refresh();
@@ -64,8 +67,9 @@ class ResultsList : public QWidget {
               *export_ = nullptr, *folder_ = nullptr;
   QLabel *invitation_ = nullptr, *count_ = nullptr, *doing_ = nullptr;
   ElidedLabel* chosen_ = nullptr;
-  QString noted_;    // folder whose note the fields show
-  QString removed_;  // what was deleted last; empty: nothing
+  QString noted_;         // folder whose note the fields show
+  QString removed_;       // what was deleted last; empty: nothing
+  QStringList reported_;  // sorted
   bool loading_ = true, refilling_ = false, moving_ = false, exporting_ = false;
   struct Fit {  // what the columns' widths were made for
     int room_px = 0, p50_px = 0, p99_px = 0;

@@ -12,6 +12,7 @@
 #include "app/control/role.h"
 #include "ui/text/check_text.h"
 #include "ui/text/figures.h"
+#include "ui/text/tooltip.h"
 #include "ui/text/verdict_text.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
@@ -160,8 +161,9 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
   if (figures.in_flight_bound != 0) show_in_flight_bound(figures);
   QString meaning = figures.in_flight_at_most
                         ? QStringLiteral(
-                              "Accepted × copies − received − skipped. With requests this contains what nobody asked for,\n"
-                              "until N2NQ tells that it was skipped, and behind a restart or a disconnect what was lost by it:\n"
+                              "Accepted × copies − received − skipped. With requests this contains\n"
+                              "what nobody asked for, until N2NQ tells that it was skipped,\n"
+                              "and behind a restart or a disconnect what was lost by it:\n"
                               "deliveries still to come are at most as many")
                         : QString::fromUtf8(counts[in_flight_at].meaning);
   if (figures.in_flight_bound != 0)
@@ -258,7 +260,7 @@ void RunPanel::refresh() {
   set_style_property(verdict_, "verdict", verdict);
   set_label_text(verdict_, verdict_sign(verdict));
   disturbed_->set_text(outcome.disturbances.isEmpty() ? QString() : QStringLiteral("disturbed"));
-  disturbed_->setToolTip(outcome.disturbances.join(u'\n'));
+  disturbed_->setToolTip(tooltip_of(outcome.disturbances.join(u'\n')));
   reasons_->setVisible(!outcome.reasons.isEmpty());
   reasons_->setText(outcome.reasons.size() == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(outcome.reasons.size()));
   reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
@@ -266,20 +268,26 @@ void RunPanel::refresh() {
   const app::ProcessStatus broker = actions_.run().process(app::Role::broker);
   const bool told = outcome.reasons.isEmpty() || (figures.attempted > 0 && outcome.reasons.first() == broker.error);
   const auto known = [](bool lacking, std::int64_t count) { return lacking ? dash() : count_text(count); };
-  QString story = told ? QStringLiteral("%1 sent, %2 delivered")
-                             .arg(known(figures.lacks_senders(), figures.attempted), known(figures.lacks_receivers(), figures.received))
-                       : app::grouped_in(outcome.reasons.first());
-  if (told && !outcome.disturbances.isEmpty()) story += QStringLiteral("; disturbed: ") + outcome.disturbances.join(QStringLiteral("; "));
-  story_->set_text(story);
+  QStringList story = why();
+  if (told) {
+    if (!outcome.reasons.isEmpty()) story.removeFirst();
+    story.prepend(QStringLiteral("%1 sent, %2 delivered")
+                      .arg(known(figures.lacks_senders(), figures.attempted), known(figures.lacks_receivers(), figures.received)));
+  }
+  // As many as there is room for; behind the button stand all of them.
+  story_->set_text(story.size() > 1 ? QStringLiteral("• ") + story.join(QStringLiteral("\n• ")) : story.first());
   folder_->setVisible(!outcome.folder.isEmpty());
 }
 
-void RunPanel::show_reasons() {
+QStringList RunPanel::why() const {
   QStringList sentences = actions_.run().outcome().reasons;
   for (const QString& disturbance : actions_.run().outcome().disturbances) sentences += QStringLiteral("disturbed: ") + disturbance;
   for (QString& sentence : sentences) sentence = app::grouped_in(sentence);
-  auto* popup =
-      new TextPopup(QStringLiteral("reasons"), QStringLiteral("Reasons of the verdict"), sentences, this, TextPopup::Form::points);
+  return sentences;
+}
+
+void RunPanel::show_reasons() {
+  auto* popup = new TextPopup(QStringLiteral("reasons"), QStringLiteral("Reasons of the verdict"), why(), this, TextPopup::Form::points);
   popup->open_below(reasons_);
 }
 

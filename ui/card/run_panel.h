@@ -35,6 +35,8 @@ class RunPanel : public QWidget {
   QWidget* make_invitation();
   QWidget* make_verdict();
   QWidget* make_counts();
+  /// The verdict's reasons, and what disturbed the run.
+  QStringList why() const;
   void show_reasons();
   void refresh();
   QString invitation() const;

@@ -31,9 +31,10 @@ ImportDialog::ImportDialog(app::HostBook& book, const ImportOffer& offer, QWidge
     all->addWidget(troubles);
   }
   if (!offer.names.isEmpty() || offer.problems.isEmpty()) {
-    auto* words = make_label(offer.names.isEmpty() ? QStringLiteral("~/.ssh/config names no machine. A line such as \"Host lab-1\" does, or use Add.")
-                                                   : QStringLiteral("Address, port, user and key stay as ~/.ssh/config says. Space chooses."),
-                             "secondary");
+    auto* words = make_label(
+        offer.names.isEmpty() ? QStringLiteral("~/.ssh/config names no machine. A line such as \"Host lab-1\" does, or use Add.")
+                              : QStringLiteral("Address, port, user and key stay as ~/.ssh/config says. A click or Space chooses."),
+        "secondary");
     words->setWordWrap(true);
     all->addWidget(words);
   }
@@ -62,6 +63,12 @@ ImportDialog::ImportDialog(app::HostBook& book, const ImportOffer& offer, QWidge
   all->addWidget(problem_);
   take_ = add_dialog_foot(*this, *all, "import_cancel", "import_take", QStringLiteral("Import"));
   connect(list_, &QListWidget::itemChanged, this, &ImportDialog::refresh);
+  // A click on the name chooses as one on its box does, which the list itself has heeded by then.
+  connect(list_, &QListWidget::itemPressed, this, [this](const QListWidgetItem* item) { pressed_ = item->checkState(); });
+  connect(list_, &QListWidget::itemClicked, this, [this](QListWidgetItem* item) {
+    if (item->flags().testFlag(Qt::ItemIsUserCheckable) && item->checkState() == pressed_)
+      item->setCheckState(pressed_ == Qt::Checked ? Qt::Unchecked : Qt::Checked);
+  });
   refresh();
 }
 

@@ -33,6 +33,7 @@ class ImportDialog : public QDialog {
   QListWidget* list_;
   QLabel* problem_;
   QPushButton* take_;
+  Qt::CheckState pressed_ = Qt::Unchecked;  // of the row that was pressed, before that
 };
 
 }  // namespace n2nq::ui

@@ -65,6 +65,10 @@ QString RequestDesk::verdict() const {
   return actions_.run().state() == app::RunState::finished ? verdict_word(actions_.run().outcome().verdict) : QString();
 }
 
+QString RequestDesk::reason() const {
+  return actions_.run().state() == app::RunState::finished ? app::grouped_in(actions_.run().outcome().reasons.value(0)) : QString();
+}
+
 void RequestDesk::make(const app::ReceiverRequest& request) {
   if (!problem().isEmpty()) return;
   is_live() ? make_live(request) : make_setting(request);

@@ -38,6 +38,8 @@ class RequestDesk : public QObject {
   int senders() const;
   /// Of the run that is over, in a word; empty before the first one and while one is on.
   QString verdict() const;
+  /// What made it so, the first of its reasons; empty where there is nothing to tell.
+  QString reason() const;
 
  signals:
   void changed();

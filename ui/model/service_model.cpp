@@ -155,20 +155,20 @@ void ServiceModel::set_apart(bool apart) {
   emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
 }
 
-void ServiceModel::set_bound(const std::optional<app::ClockBound>& bound) {
+void ServiceModel::set_bound(const app::ClockBound& bound, bool known) {
   const QString before = bound_line();
-  bound_known_ = bound.has_value();
-  bound_ = bound.value_or(app::ClockBound());
+  latencies_known_ = known;
+  bound_ = bound;
   if (bound_line() != before) emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
 }
 
 QString ServiceModel::bound_line() const {
-  if (bound_.apart) return bound_text(bound_);
-  return apart_ && !bound_known_ ? QStringLiteral("± ") + dash() : QString();
+  if (latencies_known_) return bound_text(bound_);
+  return header_lines() > 1 ? QStringLiteral("± ") + dash() : QString();
 }
 
 void ServiceModel::clear_figures() {
-  set_bound({});
+  set_bound({}, false);
   floor_us_ = app::unknown;
   std::fill(rows_.begin(), rows_.end(), Row());
   announce(0, static_cast<int>(rows_.size()) - 1);
@@ -195,9 +195,8 @@ void ServiceModel::update(const app::LiveFigures& figures) {
       note(row.number, {{row.delay_mean_ms * 1000, app::unknown}, row.rate_per_s, row.attempted, {}});
     }
   } else {
-    const app::ClockBound& bound = figures.clocks.latency;
     floor_us_ = figures.floor_us;
-    set_bound(bound.apart || figures.latency.count > 0 ? std::optional(bound) : std::nullopt);
+    set_bound(figures.clocks.latency, figures.latency.count > 0);
     for (const app::ReceiverRow& row : figures.receivers) {
       note(row.number, {{row.latency_mean_us, row.latency_p99_us},
                         row.rate_per_s,
@@ -241,7 +240,7 @@ QStringList ServiceModel::headers(int column) const {
       // that are known to ten milliseconds only are rare, and a small screen has no room to spare.
       const QString usual = QStringLiteral("± 888 µs");
       return {title + QStringLiteral(", µs"), title + QStringLiteral(", ms"),
-              bound_line().size() > usual.size() ? QStringLiteral("± 88.8 ms") : usual};
+              bound_text(bound_).size() > usual.size() ? QStringLiteral("± 88.8 ms") : usual};
     }
     case Kind::rate:
       return {title + QStringLiteral(", /s"), QStringLiteral("mean, /s")};
@@ -379,7 +378,7 @@ QVariant ServiceModel::headerData(int section, Qt::Orientation orientation, int 
     case Qt::TextAlignmentRole:
       return static_cast<int>(column.kind == Kind::log ? Qt::AlignLeft : Qt::AlignRight) | static_cast<int>(Qt::AlignVCenter);
     case Qt::ToolTipRole:
-      if (column.kind == Kind::time && bound_.apart)
+      if (column.kind == Kind::time && bound_.apart && latencies_known_)
         return QString::fromUtf8(column.meaning) + QStringLiteral("; ") + bound_explained(bound_);
       return QString::fromUtf8(column.meaning);
     default:

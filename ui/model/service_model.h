@@ -95,7 +95,7 @@ class ServiceModel : public QAbstractTableModel {
   QString shown(const Row& row, const ColumnInfo& column) const;
   QString exact(const Row& row, const ColumnInfo& column) const;
   QString bound_line() const;
-  void set_bound(const std::optional<app::ClockBound>& bound);
+  void set_bound(const app::ClockBound& bound, bool known);
   /// Of a receiver's latency, which says more about the machine than about the queue.
   bool is_grey(const Row& row, const ColumnInfo& column) const;
 
@@ -109,7 +109,7 @@ class ServiceModel : public QAbstractTableModel {
   TimeScale units_[2];
   int decimals_[2] = {1, 1};
   app::ClockBound bound_;  // of the receivers' latencies
-  bool apart_ = false, bound_known_ = false;
+  bool apart_ = false, latencies_known_ = false;
   double floor_us_ = app::unknown;
 };
 

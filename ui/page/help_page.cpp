@@ -32,6 +32,13 @@ constexpr const char* page = R"(
 <tr><td width="150">p99</td><td>99 of 100 took at most this long; p50 and p95 alike</td></tr>
 <tr><td width="150">in flight</td><td>accepted by N2NQ, still to be received or skipped; with requests at most, since it contains what nobody asked for until N2NQ tells</td></tr>
 <tr><td width="150">expired</td><td>removed from the queue before its receiver got it</td></tr>
+<tr><td width="150">parked</td><td>put aside by N2NQ after too many bad or missing answers, and counted</td></tr>
+<tr><td width="150">cut off</td><td>a receiver that took its messages too slowly for too long is let go by N2NQ</td></tr>
+<tr><td width="150">log incomplete</td><td>lines or files of the run's logs are missing</td></tr>
+<tr><td width="150">±</td><td>how far a latency may be off, because its two ends were read from two clocks; its tooltip says why</td></tr>
+<tr><td width="150">no finer</td><td>the latency is smaller than its ±, and the clocks tell no more about it</td></tr>
+<tr><td width="150">grey</td><td>a latency below its ±, or below twice what an echo over loopback takes: it says more about clocks or machine than about the queue</td></tr>
+<tr><td width="150">disturbed</td><td>a process of the run waited for a core for more than half of the time in which it had something to do; the verdict stays</td></tr>
 <tr><td width="150">–</td><td>not known yet</td></tr>
 </table>
 
@@ -39,7 +46,7 @@ constexpr const char* page = R"(
 <table width="100%" cellspacing="0">
 <tr><td width="150">✓ clean</td><td>every message is accounted for, nothing went wrong</td></tr>
 <tr><td width="150">■ stopped</td><td>ended by you; what was sent is accounted for</td></tr>
-<tr><td width="150">▲ degraded</td><td>accounted for, but some expired, came twice without notice or out of order, or the plan was not kept</td></tr>
+<tr><td width="150">▲ degraded</td><td>accounted for, but some expired, were parked, cut off, came twice without notice or out of order, harm was done on purpose, the log is incomplete, or the plan was not kept</td></tr>
 <tr><td width="150">✕ broken</td><td>something was lost, cannot be explained, or a process died</td></tr>
 </table>
 

@@ -233,9 +233,13 @@ void ResultsPage::write(const QStringList& folders) {
         const auto result = app::report_of_results(folders, error, {}, &cancelled);
         return std::pair(result ? app::write_report(to, result->report, {}, &cancelled) : error, to);
       },
-      [this](const std::pair<QString, QString>& written) {
+      [this, folders](const std::pair<QString, QString>& written) {
         show_doing();
         const auto& [error, folder] = written;
+        if (error.isEmpty() && folders.size() > 1) {
+          report_folder_ = folder;
+          list_->set_reported(folders);
+        }
         emit told(error.isEmpty() ? QStringLiteral("Exported: %1/report.html").arg(folder) : error, !error.isEmpty());
       });
   show_doing();
@@ -265,8 +269,9 @@ void ResultsPage::copy_command() {
 
 void ResultsPage::open_folder() {
   const QStringList folders = chosen_folders();
-  if (folders.size() != 1 || QDesktopServices::openUrl(QUrl::fromLocalFile(folders.first()))) return;
-  emit told(QStringLiteral("No file manager opened; the folder is %1").arg(folders.first()), false);
+  const QString folder = folders.size() == 1 ? folders.first() : report_folder_;
+  if (folder.isEmpty() || QDesktopServices::openUrl(QUrl::fromLocalFile(folder))) return;
+  emit told(QStringLiteral("No file manager opened; the folder is %1").arg(folder), false);
 }
 
 void ResultsPage::remove_chosen() {

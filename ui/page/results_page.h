@@ -66,6 +66,7 @@ class ResultsPage : public QWidget {
   void write(const QStringList& folders);
   void rerun();
   void copy_command();
+  /// Of several: that of their report.
   void open_folder();
   void remove_chosen();
   void undo();
@@ -97,6 +98,7 @@ class ResultsPage : public QWidget {
   QLabel *verdict_ = nullptr, *busy_ = nullptr;
   QPushButton *back_ = nullptr, *export_ = nullptr;
   QStringList shown_;           // folders of the report in sight
+  QString report_folder_;       // of the last report of several; empty: there is none
   QList<QStringList> removed_;  // each what was deleted together, in the order in which Undo offers it, the next one last
   QString moved_words_;         // "deleting 3 of 10 …"
   bool listed_ = false;

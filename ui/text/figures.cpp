@@ -53,12 +53,15 @@ bool is_below(const app::ClockBound& bound, double value_us) {
   return bound.apart && std::abs(value_us) < bound.total_us();
 }
 
-QString bound_explained(const app::ClockBound& bound, double value_us) {
+QString bound_explained(const app::ClockBound& bound, double value_us, Ways ways) {
   if (!bound.apart) return {};
   if (std::isnan(bound.total_us())) return QStringLiteral("between the clocks of two hosts, and not known yet how far they are apart");
-  return QStringLiteral("%1, because it is between the clocks of two hosts: half of the shortest round trip %2, estimation %3%4")
-      .arg(bound_text(bound), time_figure(bound.asymmetry_us).text(), time_figure(bound.estimation_us).text(),
-           is_below(bound, value_us) ? QStringLiteral("; that is more than the figure itself, which tells nothing finer") : QString());
+  // In lines, as tooltips have none of their own.
+  return QStringLiteral(
+             "%1, because it is between the clocks of two hosts:\nhalf of the shortest round trip to N2NQ%2 %3, and estimation %4%5")
+      .arg(bound_text(bound), ways == Ways::all ? QStringLiteral(", of each group on another clock:\nin all") : QStringLiteral(","),
+           time_figure(bound.asymmetry_us).text(), time_figure(bound.estimation_us).text(),
+           is_below(bound, value_us) ? QStringLiteral(";\nthat is more than the figure itself, which tells nothing finer") : QString());
 }
 
 QString count_bound_text(double bound) {

@@ -39,8 +39,10 @@ struct Figure {
 Figure time_figure(double value_us, int extra_decimals = 0);
 /// "± 12 µs", "± ?" while it is not known; empty for a figure of one clock.
 QString bound_text(const app::ClockBound& bound);
+/// Which ways to N2NQ a bound is of: a stage has one, a latency those of senders and receivers together, as far as they have other clocks.
+enum class Ways { one, all };
 /// The same for a tooltip, with its two parts; empty likewise. Also that the figure it belongs to is smaller; NaN: it belongs to several.
-QString bound_explained(const app::ClockBound& bound, double value_us = std::numeric_limits<double>::quiet_NaN());
+QString bound_explained(const app::ClockBound& bound, double value_us = std::numeric_limits<double>::quiet_NaN(), Ways ways = Ways::all);
 /// The clocks tell nothing finer than it.
 bool is_below(const app::ClockBound& bound, double value_us);
 /// " ± 34", " ± ?" where it is NaN, and nothing where it is 0.

@@ -55,14 +55,36 @@ void ElidedLabel::set_grows() {
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::MinimumExpanding);
 }
 
+void ElidedLabel::set_lines_max(int lines) {
+  lines_max_ = lines;
+  elide();
+}
+
+bool ElidedLabel::grows() const {
+  return sizePolicy().verticalPolicy() != QSizePolicy::Fixed;
+}
+
 int ElidedLabel::lines_shown() const {
-  const bool grows = sizePolicy().verticalPolicy() != QSizePolicy::Fixed;
-  return grows ? std::max(lines_, contentsRect().height() / fontMetrics().lineSpacing()) : lines_;
+  return grows() ? std::max(lines_, contentsRect().height() / fontMetrics().lineSpacing()) : std::max(lines_, lines_max_);
 }
 
 void ElidedLabel::elide() {
-  const QString source = full_.section(u'\n', 0, 0);
-  const int room = contentsRect().width(), lines_most = lines_shown();
+  const int lines_most = lines_shown();
+  QStringList shown;
+  for (const QString& paragraph : grows() ? full_.split(u'\n') : QStringList{full_.section(u'\n', 0, 0)}) {
+    if (shown.size() == lines_most) break;
+    shown += lines_of(paragraph, lines_most - shown.size());
+  }
+  const QString text = shown.join(u'\n');
+  if (text != this->text()) setText(text);
+  const int lines = std::max(1, static_cast<int>(shown.size()));
+  if (lines_max_ == 0 || lines == lines_) return;
+  lines_ = lines;
+  updateGeometry();
+}
+
+QStringList ElidedLabel::lines_of(const QString& source, qsizetype lines_most) const {
+  const int room = contentsRect().width();
   QStringList shown;
   // Lines break between words, and in one only where it is longer than a line, as paths are; a range such as "20–100" is one.
   QTextLayout layout(QString(source).replace(u'–', u'0'), font());
@@ -79,9 +101,16 @@ void ElidedLabel::elide() {
     from = line.textStart() + line.textLength();
   }
   layout.endLayout();
-  if (from < source.size()) shown << fontMetrics().elidedText(source.mid(from), Qt::ElideRight, room);
-  const QString text = shown.join(u'\n');
-  if (text != this->text()) setText(text);
+  if (from < source.size()) shown << cut(source.mid(from), room);
+  return shown;
+}
+
+/// Between words, or half an address would be read as a whole one; in a word only where that is most of the line, as paths are.
+QString ElidedLabel::cut(const QString& line, int room) const {
+  const QString elided = fontMetrics().elidedText(line, Qt::ElideRight, room);
+  const qsizetype kept = elided.size() - 1, space = elided.lastIndexOf(u' ');
+  const bool in_a_word = elided != line && kept > 0 && line[kept] != u' ';
+  return in_a_word && space > kept / 2 ? elided.left(space) + QStringLiteral(" …") : elided;
 }
 
 }  // namespace n2nq::ui

@@ -19,8 +19,10 @@ class ElidedLabel : public QLabel {
   /// A way to copy what is cut off, which selecting it would not be: an entry `words` by the right mouse button, and Ctrl+C behind a click.
   /// It copies `what`, or without that the whole text.
   void offer_copy(const QString& words = QStringLiteral("Copy"), const QString& what = {});
-  /// Takes more height than its lines where there is some.
+  /// Takes more height than its lines where there is some, and shows what stands behind the first line of its text, too.
   void set_grows();
+  /// Asks for as many lines as the text needs at its width, up to so many.
+  void set_lines_max(int lines);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
@@ -29,8 +31,12 @@ class ElidedLabel : public QLabel {
 
  private:
   void elide();
+  bool grows() const;
   int lines_shown() const;
+  QStringList lines_of(const QString& source, qsizetype lines_most) const;
+  QString cut(const QString& line, int room) const;
   int lines_;
+  int lines_max_ = 0;  // 0: it asks for lines_, whatever its text needs
   QString full_;
   QAction* copy_ = nullptr;
 };

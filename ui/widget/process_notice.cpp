@@ -21,6 +21,7 @@ ProcessNotice::ProcessNotice(app::Role role, QWidget* parent) : QFrame(parent), 
   all->setContentsMargins(space::between, space::in_row, space::between, space::in_row);
   all->setSpacing(space::in_row);
   text_ = described(new ElidedLabel, "notice_text", accessibleName(), QString());
+  if (role != app::Role::broker) text_->set_lines_max(2);  // whose card has no room to spare; the verdict beside it tells its reason, too
   auto* row = new QHBoxLayout;
   row->setSpacing(space::in_row);
   fold_ = small_button(qPrintable(QStringLiteral("notice_fold_") + who), QStringLiteral("Details"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widget/setting_fields.h"
 
+#include <QAbstractItemView>
 #include <QKeyEvent>
 #include <QPainter>
 #include <QSignalBlocker>
@@ -131,7 +132,7 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
   if (!is_plain()) {
     constexpr int before_px = 1;  // which the style leaves left of the text; the rest is clipped at the right end
     const int room = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this).width() - before_px;
-    option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room);
+    option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideMiddle, room);
   }
   painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   if (locked_) return;
@@ -143,6 +144,12 @@ void ChoiceBox::paintEvent(QPaintEvent* event) {
 
 bool ChoiceBox::is_plain() const {
   return property("plain").isValid();
+}
+
+// The list would be as wide as the box, which may have no room for a whole name.
+void ChoiceBox::showPopup() {
+  view()->setMinimumWidth(view()->sizeHintForColumn(0) + space::card);
+  QComboBox::showPopup();
 }
 
 // Scrolling a page must not change a setting under the pointer.

@@ -59,6 +59,7 @@ class ChoiceBox : public QComboBox {
   void set_locked(const QString& reason, const QString& tooltip);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
+  void showPopup() override;
 
  protected:
   void paintEvent(QPaintEvent* event) override;

@@ -68,7 +68,8 @@ void StageBar::describe() {
   for (std::size_t i = 0; i < stage_count; ++i) {
     QString line = QStringLiteral("%1: mean %2 (%3)")
                        .arg(QString::fromUtf8(names[i]), time_figure(means_us_[i]).text(), QString::fromUtf8(meanings[i]));
-    if (bounds_[i].apart) line += QStringLiteral("\n    ") + bound_explained(bounds_[i], means_us_[i]);
+    if (bounds_[i].apart)
+      line += QStringLiteral("\n    ") + bound_explained(bounds_[i], means_us_[i], Ways::one).replace(u'\n', QStringLiteral("\n    "));
     const app::Percentiles& tail = tails_[i];
     if (tail.count > 0) {
       line += QStringLiteral("\n    p50 %1, p95 %2, p99 %3, max %4")
@@ -78,7 +79,7 @@ void StageBar::describe() {
     lines << line;
   }
   setToolTip(lines.join(u'\n'));
-  setAccessibleDescription(lines.join(QStringLiteral("; ")));
+  setAccessibleDescription(lines.join(QStringLiteral("; ")).simplified());
 }
 
 std::array<QColor, StageBar::stage_count> StageBar::colors() const {

@@ -5,6 +5,7 @@
 #include <QPainter>
 
 #include "ui/text/tabular.h"
+#include "ui/text/tooltip.h"
 
 namespace n2nq::ui {
 
@@ -59,11 +60,12 @@ void Tile::set_dimmed(bool dimmed) {
 void Tile::describe() {
   const QString value = exact_.isEmpty() ? figure_.text() : exact_;
   const QString taint = taint_words(taint_);
-  setToolTip(QStringLiteral("%1: %2\n%3").arg(caption_, taint.isEmpty() ? value : value + QStringLiteral("; ") + taint, meaning_));
+  const QString whole = taint.isEmpty() ? value : value + QStringLiteral("; ") + taint;
+  setToolTip(tooltip_of(QStringLiteral("%1: %2\n%3").arg(caption_, whole, meaning_)));
   setAccessibleName(caption_);
   QStringList parts{value, taint, second_, detail_};
   parts.removeAll(QString());
-  setAccessibleDescription(parts.join(QStringLiteral(", ")));
+  setAccessibleDescription(parts.join(QStringLiteral(", ")).replace(u'\n', u' '));
 }
 
 QString Tile::caption() const {

@@ -364,12 +364,15 @@ void TestCharts::a_late_answer_leaves_no_gap_and_silence_does() {
   figures.receivers_silent = true;
   figures.received_per_s = app::unknown;
   figures.latency_now = {};
+  figures.in_flight_bound = 5;
   card.add_sample(figures);
   QCOMPARE(card.latency_history().size(), std::size_t(3));
   QCOMPARE(card.latency_history().last_time(), 2.5);
   QVERIFY(std::isnan(card.latency_history().value(0, 2)));
   QVERIFY(std::isnan(card.rate_history().value(1, 2)));
   QVERIFY(std::isnan(card.rate_history().value(2, 2)));
+  const auto titles = card.findChildren<QLabel*>();
+  QVERIFY(std::any_of(titles.begin(), titles.end(), [](auto* one) { return one->text() == QStringLiteral("Rates"); }));
 }
 
 void TestCharts::the_axis_grows_with_a_short_run() {

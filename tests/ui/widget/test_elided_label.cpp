@@ -22,7 +22,10 @@ class TestElidedLabel : public QObject {
   void what_there_is_no_room_for_is_in_the_tooltip();
   void what_a_host_says_is_no_html();
   void more_height_shows_more_lines_where_it_grows();
+  void more_height_shows_what_stands_behind_the_first_line_where_it_grows();
   void a_word_longer_than_a_line_is_not_cut_off();
+  void half_an_address_is_not_shown_as_a_whole_one();
+  void as_many_lines_are_asked_for_as_the_text_needs_where_it_says_how_many_at_most();
   void what_is_cut_off_is_copied_whole();
   void a_problem_of_a_setting_is_copied_whole();
 
@@ -44,7 +47,7 @@ void TestElidedLabel::what_there_is_no_room_for_is_in_the_tooltip() {
   label.set_text(sentence);
   QCOMPARE(label.text().count(u'\n'), 1);
   QVERIFY(label.text().endsWith(u'…'));
-  QCOMPARE(label.toolTip(), sentence);
+  QCOMPARE(label.toolTip().simplified(), sentence);
   QCOMPARE(label.sizeHint().height(), 2 * label.fontMetrics().lineSpacing());
 }
 
@@ -80,6 +83,52 @@ void TestElidedLabel::a_word_longer_than_a_line_is_not_cut_off() {
   label.set_text(path);
   QCOMPARE(QString(label.text()).remove(u'\n').remove(u' '), QString(path).remove(u' '));
   for (const QString& line : label.text().split(u'\n')) QVERIFY2(label.fontMetrics().horizontalAdvance(line) <= 200, qPrintable(line));
+}
+
+void TestElidedLabel::more_height_shows_what_stands_behind_the_first_line_where_it_grows() {
+  const QString reasons = QStringLiteral("• Receivers lost\n• 315 copies expired\n• ") + sentence;
+  ElidedLabel label("", 2);
+  label.set_grows();
+  label.resize(200, 20 * label.fontMetrics().lineSpacing());
+  label.set_text(reasons);
+  QCOMPARE(label.text().simplified(), QString(reasons).simplified());
+  QVERIFY(label.text().startsWith(QStringLiteral("• Receivers lost\n• 315 copies expired\n• the clocks")));
+  label.resize(200, 3 * label.fontMetrics().lineSpacing());
+  label.set_text(reasons);  // it hears of a size when it is shown
+  QCOMPARE(label.text().count(u'\n'), 2);
+  QVERIFY(label.text().endsWith(u'…'));
+  ElidedLabel steady("", 2);
+  steady.resize(200, 200);
+  steady.set_text(reasons);
+  QCOMPARE(steady.text(), QStringLiteral("• Receivers lost"));
+}
+
+void TestElidedLabel::half_an_address_is_not_shown_as_a_whole_one() {
+  const QString before = QStringLiteral("Senders could not be started: dead-vm cannot be reached");
+  ElidedLabel label;
+  const QString address = QStringLiteral(" (10.77.77.9");
+  label.resize(label.fontMetrics().horizontalAdvance(before + address + u'…'), 20);
+  label.set_text(before + address + QStringLiteral("9 port 22: No route to host)"));
+  QCOMPARE(label.text(), before + QStringLiteral(" …"));
+  // Of a path what there is room for tells more than nothing.
+  label.set_text(QStringLiteral("Exported: /") + QString(200, u'f'));
+  QVERIFY2(label.text().startsWith(QStringLiteral("Exported: /fff")), qPrintable(label.text()));
+  QVERIFY2(label.text().endsWith(QStringLiteral("f…")), qPrintable(label.text()));
+}
+
+void TestElidedLabel::as_many_lines_are_asked_for_as_the_text_needs_where_it_says_how_many_at_most() {
+  ElidedLabel label;
+  label.set_lines_max(2);
+  const int line_px = label.fontMetrics().lineSpacing();
+  label.resize(200, 2 * line_px);
+  label.set_text(QStringLiteral("Killed on purpose"));
+  QCOMPARE(label.sizeHint().height(), line_px);
+  label.set_text(sentence);
+  QCOMPARE(label.sizeHint().height(), 2 * line_px);
+  QCOMPARE(label.text().count(u'\n'), 1);
+  QVERIFY(label.text().endsWith(u'…'));
+  label.set_text(QStringLiteral("Killed on purpose"));
+  QCOMPARE(label.sizeHint().height(), line_px);
 }
 
 void TestElidedLabel::what_is_cut_off_is_copied_whole() {
