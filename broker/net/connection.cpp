@@ -3,8 +3,10 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -59,7 +61,10 @@ size_t Connection::settle(const IoResult& result, size_t offered) {
   if (result.status == IoStatus::failed) {
     write_failed_ = true;
     write_error_ = result.error;
-    later_.arm(loop_.woke_ns());
+    // What it had sent before it went is there to be read, and its end or the error behind that.
+    const bool is_gone = result.error == EPIPE || result.error == ECONNRESET;
+    fails_later_ = discarding_ || !is_gone;
+    if (fails_later_) later_.arm(loop_.woke_ns());
     return 0;
   }
   if (result.bytes < offered && !wants_write_) {
@@ -108,7 +113,7 @@ void Connection::leave_place() {
 
 void Connection::pause_reading() {
   reading_ = false;
-  if (!write_failed_) later_.disarm();
+  if (!fails_later_) later_.disarm();
   set_interest();
 }
 
@@ -139,8 +144,9 @@ std::optional<int64_t> Connection::host_silent_ns() const {
 }
 
 bool Connection::has_no_room() const {
-  if (!wants_write_) return false;
-  pollfd room{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+  if (!write_failed_ && !wants_write_) return false;
+  // Of one whose other end is gone that is to be read first, and told as its end.
+  pollfd room{.fd = fd_.get(), .events = static_cast<short>(write_failed_ ? 0 : POLLOUT), .revents = 0};
   return ::poll(&room, 1, 0) == 0;
 }
 
@@ -169,6 +175,12 @@ void Connection::close() {
   later_.disarm();
   loop_.unwatch(fd_.get(), *this);
   fd_.reset();
+}
+
+void Connection::abort() {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  if (state_ != State::closed) setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  close();
 }
 
 void Connection::on_events(uint32_t events) {
@@ -218,7 +230,7 @@ void Connection::read_frames() {
   if (ended_ && state_ == State::open) return end(end_error_);
   if (state_ != State::open || !reading()) return;
   // What waited while nobody read goes first: it may be a whole frame, and its memory has room for nothing behind it.
-  if (later_.armed() && !discarding_ && !write_failed_) {
+  if (later_.armed() && !discarding_ && !fails_later_) {
     later_.disarm();
     hand_out_waiting();
     if (state_ != State::open || !reading()) return;
@@ -249,6 +261,8 @@ void Connection::read_frames() {
 /// At once, or when epoll says again that it has ended.
 void Connection::end(int error) {
   ended_ = true;
+  // A write may have taken the error from the socket.
+  if (error == 0 && write_error_ == ECONNRESET) error = write_error_;
   end_error_ = error;
   if (!loop_.takes_closing()) return reader_.keep();
   if (error != 0) return fail(std::strerror(error));
@@ -312,7 +326,7 @@ void Connection::hand_out_frames() {
 }
 
 void Connection::on_later() {
-  if (write_failed_) {
+  if (fails_later_) {
     fail(std::strerror(write_error_));
     return;
   }

@@ -100,8 +100,8 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   void share_places(FramePlaces& places);
 
   /// Offers the pieces to the kernel and returns how many bytes it took, in order, from the front. Fewer than offered: on_writable()
-  /// follows once there is room. A failed connection takes nothing and tells on_closed() from the loop, not from inside this call; one whose
-  /// other end has closed while it was not read takes nothing either, and nothing follows before it is read again.
+  /// follows once there is room. A failed connection takes nothing and tells on_closed() from the loop, not from inside this call: where the
+  /// other end is gone, behind what it had sent, and where that was an orderly end and this one is not read, not before it is read again.
   size_t write(const iovec* pieces, int count);
   /// The same for one piece.
   size_t write(wire::ByteView bytes);
@@ -113,7 +113,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   uint64_t bytes_in() const { return bytes_in_; }
   /// True between a short write and on_writable().
   bool waits_for_room() const { return wants_write_; }
-  /// The same as the kernel says now: for who is about to judge, as on_writable() may be late.
+  /// The same as the kernel says now: for who is about to judge, as on_writable() may be late. True also where the other end is there and takes nothing any more.
   bool has_no_room() const;
 
   /// Stops and resumes reading; frames that are already in the buffer wait too, and keep the time of their read.
@@ -144,6 +144,8 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   void shut_down_write();
   /// Closes at once. No call to the handler follows.
   void close();
+  /// The same, and what was written and has not arrived yet is taken back: TCP resets the connection. (In a Unix-domain stream it has arrived.)
+  void abort();
 
  private:
   bool takes() const { return state_ == State::open && !write_failed_ && !ended_ && !hung_up_; }
@@ -177,6 +179,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   bool looks_later_ = false;
   bool wants_write_ = false;
   bool write_failed_ = false;
+  bool fails_later_ = false;  // for that, and what can be read is not waited for
   bool ended_ = false;  // what was read last was the end of the stream, or that it broke
   bool discarding_ = false;
   bool hung_up_ = false;  // the other end is gone while nobody reads

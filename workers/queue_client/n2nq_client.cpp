@@ -327,8 +327,12 @@ void N2nqClient::fail(const std::string& reason, Closed closed) {
   handler_.on_closed(reason, closed);
 }
 
+/// An attempt that N2NQ did not answer is taken back: the kernel would go on sending its HELLO where a link is down, and N2NQ would let that
+/// replace the connection that came after it.
 void N2nqClient::close() {
+  const bool is_unanswered = connection_ && (state_ == State::connecting || state_ == State::greeting) && connection_->bytes_in() == 0;
   state_ = State::closed;
+  if (is_unanswered) return connection_->abort();
   if (connection_) connection_->close();
 }
 

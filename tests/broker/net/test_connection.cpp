@@ -88,6 +88,58 @@ TEST(ManyConnections, ThatEndTogetherAreClosedAFewInEachWakeUpAndTakeNothingMean
   EXPECT_TRUE(ends[count].connection->is_open());
 }
 
+/// A Unix-domain stream whose other end has written much and closed, before anything of it was read.
+TEST(FailedWrite, ThrowsNothingAwayOfWhatTheOtherEndHadSent) {
+  constexpr size_t frames = 20, letters = 10'000;
+  for (const bool paused : {false, true}) {
+    EventLoop loop;
+    int pair[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+    End end;
+    end.connection = std::make_unique<Connection>(loop, Fd(pair[0]), 1 << 20, end);
+    Fd other(pair[1]);
+    const int room_bytes = 2 * frames * letters;
+    ASSERT_EQ(setsockopt(other.get(), SOL_SOCKET, SO_SNDBUF, &room_bytes, sizeof room_bytes), 0);
+    for (size_t i = 0; i < frames; ++i) {
+      wire::Bytes frame;
+      const size_t begun_at = wire::begin_frame(frame, wire::FrameType::publish);
+      frame.resize(frame.size() + letters, 'x');
+      wire::end_frame(frame, begun_at);
+      ASSERT_EQ(::send(other.get(), frame.data(), frame.size(), 0), static_cast<ssize_t>(frame.size()));
+    }
+    other.reset();
+    if (paused) end.connection->pause_reading();
+    wire::Bytes word;
+    wire::encode_heartbeat(word);
+    EXPECT_EQ(end.connection->write(word), 0u);
+    EXPECT_FALSE(end.connection->has_no_room()) << "it is gone, and not slow";
+    if (paused) {
+      support::run_until(loop, [&] { return end.connection->peer_has_closed(); });
+      EXPECT_TRUE(end.frames.empty());
+      EXPECT_EQ(end.events, "");
+      end.connection->resume_reading();
+    }
+    end.when_frame = [&] { EXPECT_EQ(end.events, ""); };
+    support::run_until(loop, [&] { return !end.events.empty(); });
+    EXPECT_EQ(end.frames.size(), frames);
+    EXPECT_EQ(end.events, "closed() ");
+  }
+}
+
+TEST(FailedWrite, IsNoRoomWhereTheOtherEndIsThereAndReadsNoMore) {
+  EventLoop loop;
+  int pair[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair), 0);
+  End end;
+  end.connection = std::make_unique<Connection>(loop, Fd(pair[0]), 1 << 20, end);
+  const Fd other(pair[1]);
+  ASSERT_EQ(shutdown(other.get(), SHUT_RD), 0);
+  wire::Bytes word;
+  wire::encode_heartbeat(word);
+  EXPECT_EQ(end.connection->write(word), 0u);
+  EXPECT_TRUE(end.connection->has_no_room());
+}
+
 /// Whether all that is ready is read before any of it is looked at: it is the same to a connection.
 class Connections : public ::testing::TestWithParam<bool> {
  protected:

@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <thread>
 #include <vector>
 
+#include "broker/net/clock.h"
 #include "broker/net/event_loop.h"
 #include "broker/net/tcp.h"
 #include "broker/wire/messages.h"
 #include "broker/wire/record.h"
+#include "tests/broker/support/run_until.h"
 #include "workers/queue_client/queue_client.h"
 
 namespace n2nq::worker {
@@ -101,6 +104,58 @@ TEST(Owed, WhatWasBegunUnderTheListBeforeIsAskedForAlsoBehindAnAttemptThatFailed
   ASSERT_EQ(handler.asked_for.size(), delivered_first + delivered_then);
   for (std::uint32_t at = 0; at < prefetch; ++at) EXPECT_TRUE(handler.asked_for[at]) << at;
   EXPECT_FALSE(handler.asked_for.back()) << "more than there was credit for";
+}
+
+/// Is not answered.
+struct Unheard : QueueHandler {
+  void on_open(const OpenFacts&) override { ADD_FAILURE() << "nobody greets it"; }
+  void on_end(const wire::EndTotals&) override { ADD_FAILURE() << "nobody greets it"; }
+  void on_closed(const std::string& reason, Closed closed) override {
+    EXPECT_EQ(closed, Closed::for_now) << reason;
+    ++given_up;
+  }
+  int given_up = 0;
+};
+
+/// Its HELLO is not to arrive when the next attempt is there, and to replace that. On its own host it has arrived, before that of the next.
+TEST(Owed, AnAttemptThatIsNotAnsweredIsTakenBack) {
+  net::EventLoop loop;
+  const net::Fd tcp = net::listen_on(*net::SocketAddress::parse("127.0.0.1", 0));
+  const net::Fd beside = net::listen_on(net::SocketAddress::unix_beside(net::local_address(tcp.get()).port()));
+  const auto is_readable = [](int fd) {
+    pollfd look{.fd = fd, .events = POLLIN, .revents = 0};
+    return poll(&look, 1, 0) == 1;
+  };
+  for (const bool is_tcp : {true, false}) {
+    const int listener = is_tcp ? tcp.get() : beside.get();
+    Unheard handler;
+    ClientIdentity identity;
+    identity.role = wire::Role::sender;
+    identity.number = 1;
+    const auto client = make_queue_client("n2nq", loop, net::local_address(listener), identity, handler);
+    client->open(0, nullptr);
+    net::Fd socket;
+    support::run_until(loop, [&] {
+      loop.wake_again();
+      if (!socket.valid() && is_readable(listener)) socket = net::Fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+      return socket.valid() && is_readable(socket.get());
+    });
+    client->tick(net::now_ns());
+    EXPECT_EQ(handler.given_up, 0);
+    client->tick(net::now_ns() + 60 * net::ns_per_s);
+    EXPECT_EQ(handler.given_up, 1);
+    std::array<char, 4096> bytes;
+    ssize_t count = 0, hello_bytes = 0;
+    while ((count = ::read(socket.get(), bytes.data(), bytes.size())) > 0) hello_bytes += count;
+    const int error = errno;
+    if (is_tcp) {
+      EXPECT_EQ(count, -1);
+      EXPECT_EQ(error, ECONNRESET);
+    } else {
+      EXPECT_EQ(count, 0);
+      EXPECT_EQ(hello_bytes, 64);
+    }
+  }
 }
 
 /// Comes back with a list, asks for it again when it is there, and leaves.
