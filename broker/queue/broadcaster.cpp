@@ -33,23 +33,38 @@ void Broadcaster::replace(uint32_t receiver) {
   has_new_ = true;
 }
 
+void Broadcaster::stop_giving(uint32_t receiver) {
+  if (account(receiver).state != State::connected) return;
+  account_of(receiver).state = State::leaving;
+  remove_number(connected_, receiver);
+  // Its books are closed, but for the batch under way: what give_up_batch() takes back of that follows.
+  still_queued_[receiver - 1] += waiting_from(next_of(receiver));
+  cursor_of(receiver).gone_at = taken_in_.snapshot();
+  trim_due_ = true;
+  trim();
+}
+
 void Broadcaster::leave(uint32_t receiver) {
   if (account(receiver).state == State::left || account(receiver).state == State::cut_off) return;
+  const bool was_leaving = account(receiver).state == State::leaving;
   disconnect(receiver, State::left);
+  if (was_leaving) return;
   still_queued_[receiver - 1] += waiting_from(next_of(receiver));
   cursor_of(receiver).gone_at = taken_in_.snapshot();
   trim();
 }
 
 void Broadcaster::cut_off(uint32_t receiver) {
+  const bool was_leaving = account(receiver).state == State::leaving;
   disconnect(receiver, State::cut_off);
+  if (was_leaving) return;  // what was there when it said that it leaves is still queued, but for its batch
   skip(receiver, SkipReason::cut_off, waiting_from(next_of(receiver)));
   cursor_of(receiver).gone_at = taken_in_.snapshot();
   trim();
 }
 
 void Broadcaster::disconnect(uint32_t receiver, State state) {
-  give_up_batch(receiver);
+  give_up_batch(receiver, state == State::cut_off);
   account_of(receiver).state = state;
   remove_number(connected_, receiver);
   trim_due_ = true;
@@ -104,7 +119,7 @@ const Position& Broadcaster::next_of(uint32_t receiver) const {
 }
 
 bool Broadcaster::has_next(uint32_t receiver) const {
-  return next_of(receiver).message != log_.tail().message;
+  return next_of(receiver).message != log_.tail().message && account(receiver).state != State::leaving;
 }
 
 void Broadcaster::begin_batch(uint32_t receiver, int64_t now_ns) {
@@ -147,7 +162,7 @@ void Broadcaster::release_batch(Cursor& cursor) {
 }
 
 /// The connection is gone or goes: whole messages that the kernel took are handed over, the cursor goes back to the first that is not.
-void Broadcaster::give_up_batch(uint32_t receiver) {
+void Broadcaster::give_up_batch(uint32_t receiver, bool cut) {
   Batch& batch = batch_of(receiver);
   if (!batch.under_way()) return;
   Cursor& cursor = cursor_of(receiver);
@@ -158,8 +173,12 @@ void Broadcaster::give_up_batch(uint32_t receiver) {
     ++account_of(receiver).handed_over;
     at = log_.behind(at);
   }
-  // The batch has kept them alive beyond their time in the queue; nobody does any more.
-  if (at.message < head_.message) {
+  if (account(receiver).state == State::leaving) {
+    // It is missing in the books that were closed then, whether it is in the queue still or not.
+    if (cut) skip(receiver, SkipReason::cut_off, walk(at, cursor.next));
+    else still_queued_[receiver - 1] += walk(at, cursor.next);
+  } else if (at.message < head_.message) {
+    // The batch has kept them alive beyond their time in the queue; nobody does any more.
     skip(receiver, SkipReason::expired, walk(at, cursor.next.message < head_.message ? cursor.next : head_));
   }
   cursor.next = at;
@@ -170,6 +189,7 @@ void Broadcaster::give_up_batch(uint32_t receiver) {
 size_t Broadcaster::backlog_bytes(uint32_t receiver) const {
   const Batch& under_way = batch(receiver);
   const size_t unwritten = under_way.under_way() ? under_way.record_bytes - under_way.records_written() : 0;
+  if (account(receiver).state == State::leaving) return unwritten;
   return unwritten + log_.tail().byte - next_of(receiver).byte;
 }
 
@@ -283,6 +303,7 @@ void Broadcaster::finish() {
       case State::connected:
         expected.push_back(receiver);
         break;
+      case State::leaving:
       case State::left:
         still_queued += taken_in_.since(*cursor.gone_at);
         break;

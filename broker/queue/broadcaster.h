@@ -21,6 +21,7 @@ class Broadcaster : public Queue {
   void join(uint32_t receiver) override;
   void lose(uint32_t receiver) override;
   void replace(uint32_t receiver) override;
+  void stop_giving(uint32_t receiver) override;
   void leave(uint32_t receiver) override;
   void cut_off(uint32_t receiver) override;
   bool has_next(uint32_t receiver) const override;
@@ -67,7 +68,7 @@ class Broadcaster : public Queue {
   Cursor& cursor_of(uint32_t receiver) { return cursors_[receiver - 1]; }
   const Position& next_of(uint32_t receiver) const;
   void release_batch(Cursor& cursor);
-  void give_up_batch(uint32_t receiver);
+  void give_up_batch(uint32_t receiver, bool cut = false);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
   void move_head(const Position& to);
   SenderSets walk(Position from, const Position& to) const;

@@ -49,6 +49,22 @@ void LoadBalancer::replace(uint32_t receiver) {
   mark_ready(receiver);
 }
 
+void LoadBalancer::stop_giving(uint32_t receiver) {
+  if (account(receiver).state != State::connected) return;
+  account_of(receiver).state = State::leaving;
+  remove_number(connected_, receiver);
+  // What is under way stays, and is short beside what may wait behind it.
+  const Batch& under_way = batch(receiver);
+  const uint64_t messages = under_way.under_way() ? under_way.messages : 0;
+  Share& share = share_of(receiver);
+  Ring<Assigned> behind = std::exchange(share.waiting, {});
+  for (uint64_t i = 0; i < messages; ++i) share.waiting.push_back(behind[i]);
+  behind.pop_front(messages);
+  leave_behind(share, behind);
+  share.bytes = under_way.record_bytes;
+  left_behind_bytes_ -= share.bytes;
+}
+
 void LoadBalancer::leave(uint32_t receiver) {
   if (account(receiver).state == State::cut_off) return;
   give_up_batch(receiver);
@@ -60,12 +76,16 @@ void LoadBalancer::cut_off(uint32_t receiver) {
   disconnect(receiver, State::cut_off);
 }
 
-/// Costs nothing for each message that it leaves.
 void LoadBalancer::disconnect(uint32_t receiver, State state) {
   account_of(receiver).state = state;
   remove_number(connected_, receiver);
   Share& share = share_of(receiver);
-  share.passed.add(share.waiting);
+  leave_behind(share, share.waiting);
+}
+
+/// Costs nothing for each message that it leaves: `waiting`, which is all of the share's list or the end of it, and what was passed on to it.
+void LoadBalancer::leave_behind(Share& share, Ring<Assigned>& waiting) {
+  share.passed.add(waiting);
   left_behind_.add(share.passed);
   left_behind_bytes_ += std::exchange(share.bytes, 0);
   share.passed_bytes = 0;

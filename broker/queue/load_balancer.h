@@ -23,6 +23,7 @@ class LoadBalancer : public Queue {
   void join(uint32_t receiver) override;
   void lose(uint32_t receiver) override;
   void replace(uint32_t receiver) override;
+  void stop_giving(uint32_t receiver) override;
   void leave(uint32_t receiver) override;
   void cut_off(uint32_t receiver) override;
   size_t work(size_t units) override;
@@ -77,6 +78,7 @@ class LoadBalancer : public Queue {
   void hand_over_first(uint32_t receiver, uint64_t messages);
   void give_up_batch(uint32_t receiver, bool for_good = false);
   void disconnect(uint32_t receiver, ReceiverAccount::State state);
+  void leave_behind(Share& share, Ring<Assigned>& waiting);
   /// Into `waiting`, as much of what was passed on as one batch may have. Returns how many messages at its front that batch may be of.
   size_t bring_in_passed(Share& share);
   void flag_as_redelivered(Assigned& assigned);

@@ -92,7 +92,8 @@ struct ReceiverAccount {
   enum class State {
     absent,     // not connected now (or never was): expected all the same
     connected,  //
-    left,       // it said so, or its stream was ended: not expected any more, but it may come back
+    leaving,    // it said so: not expected any more; a batch may be under way to it still, and it gets no other one
+    left,       // that is through, or its stream was ended: not expected any more, but it may come back
     cut_off,    // for good
   };
   State state = State::absent;
@@ -131,6 +132,10 @@ class Queue {
   virtual void lose(uint32_t receiver) = 0;
   /// The same number is connected again before the old connection was lost: goes on where that one was.
   virtual void replace(uint32_t receiver) = 0;
+  /// It is connected and has said that it leaves. It is not expected any more and gets no other batch; the one under way goes on. What it was
+  /// to have behind that goes to others (load balancer), or is waited for no longer and is still queued as far as it is concerned
+  /// (broadcaster). leave() or cut_off() follows when that batch is through or the connection gone, and neither lose() nor replace().
+  virtual void stop_giving(uint32_t receiver) = 0;
   /// It is not expected any more.
   virtual void leave(uint32_t receiver) = 0;
   virtual void cut_off(uint32_t receiver) = 0;
@@ -183,7 +188,8 @@ class Queue {
   /// Goes on with what is done in parts, lists that are not in force yet and what receivers left behind, for about so many looks at a message,
   /// cell or place. Returns how many; 0: nothing to do. To be called before take_ready().
   virtual size_t work(size_t /*units*/) { return 0; }
-  /// Some of what receivers left behind could be passed on now, that had no room before: since work(), something was handed over.
+  /// There is more for work() to do than when it was called last, since something was begun or handed over: what receivers left behind
+  /// could be passed on now, that had no room before; or more is to leave the queue than does so at once.
   virtual bool has_work() const { return false; }
   /// Waits for receivers, for none of them in particular; it is in no backlog_bytes().
   virtual size_t unassigned_bytes() const { return 0; }

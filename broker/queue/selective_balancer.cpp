@@ -46,6 +46,15 @@ void SelectiveBalancer::lose(uint32_t receiver) {
   disconnect(receiver, State::absent);
 }
 
+void SelectiveBalancer::stop_giving(uint32_t receiver) {
+  if (account(receiver).state != State::connected) return;
+  set_room(receiver, false);
+  set_state(receiver, State::leaving);
+  std::vector<uint32_t> unsent = take_share(receiver);
+  for (size_t i = 0; i < unsent.size(); ++i) receiver_of(receiver).allowance.take_back();
+  come_back_unsent(std::move(unsent));
+}
+
 void SelectiveBalancer::leave(uint32_t receiver) {
   if (account(receiver).state == State::cut_off) return;
   disconnect(receiver, State::left);
@@ -68,14 +77,8 @@ void SelectiveBalancer::disconnect(uint32_t receiver, State state) {
   }
   for (const uint32_t handle : take_share(receiver)) unsent.push_back(handle);
   for (const Flight& flight : leaver.allowance.reset()) unanswered.push_back(flight.message);
-  // What was not sent goes to others too, marked: they may have had later ones by now.
-  for (const uint32_t handle : unsent) {
-    uint8_t* record = record_of(handle);
-    wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
-    wire::set_record_attempt(record, wire::next_attempt(wire::record_attempt(record)));
-  }
   come_back_unanswered(std::move(unanswered), Why::receiver_gone);
-  come_back(std::move(unsent));
+  come_back_unsent(std::move(unsent));
 }
 
 /// Of the batch under way, the messages that the kernel took whole are handed over; they leave the batch.
@@ -228,6 +231,16 @@ void SelectiveBalancer::come_back(std::vector<uint32_t> handles) {
       coming_back_.push_back(handle);
     }
   }
+}
+
+/// Their receiver went or goes. They go to others marked, who may have had later ones by now.
+void SelectiveBalancer::come_back_unsent(std::vector<uint32_t> handles) {
+  for (const uint32_t handle : handles) {
+    uint8_t* record = record_of(handle);
+    wire::set_record_flags(record, wire::record_flags(record) | wire::flag_redelivered);
+    wire::set_record_attempt(record, wire::next_attempt(wire::record_attempt(record)));
+  }
+  come_back(std::move(handles));
 }
 
 void SelectiveBalancer::bring_back(uint32_t handle) {
@@ -446,7 +459,9 @@ void SelectiveBalancer::add_credit(uint32_t number, uint64_t more) {
 
 bool SelectiveBalancer::pass_deadlines(int64_t now_ns) {
   size_t done = 0;
-  for (uint32_t number = 1; number <= options_.receivers && done < options_.passed_at_once; ++number) {
+  // From where the last call stopped: nobody has so many that others wait for ever.
+  for (uint32_t looked = 0; looked < options_.receivers && done < options_.passed_at_once; ++looked) {
+    const uint32_t number = std::exchange(deadlines_from_, deadlines_from_ % options_.receivers + 1);
     std::vector<uint32_t> again;
     while (done < options_.passed_at_once) {
       const auto passed = receiver_of(number).allowance.pass_deadline(now_ns);

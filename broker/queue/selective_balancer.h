@@ -47,6 +47,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void join(uint32_t receiver) override;
   void lose(uint32_t receiver) override;
   void replace(uint32_t receiver) override { lose(receiver); }
+  void stop_giving(uint32_t receiver) override;
   void leave(uint32_t receiver) override;
   void cut_off(uint32_t receiver) override;
   bool has_next(uint32_t receiver) const override { return receivers_[receiver - 1].assigned > 0 && !changes_.pending(receiver); }
@@ -152,6 +153,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   void assign(uint32_t receiver, uint32_t handle);
   enum class Why { receiver_gone, failed };
   void come_back(std::vector<uint32_t> handles);
+  void come_back_unsent(std::vector<uint32_t> handles);
   void bring_back(uint32_t handle);
   void come_back_unanswered(std::vector<uint32_t> handles, Why why);
   std::vector<uint32_t> take_share(uint32_t receiver, size_t most = SIZE_MAX);
@@ -180,6 +182,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   std::vector<Interest> interests_;
   std::vector<Receiver> receivers_;
   std::vector<uint32_t> marked_;
+  uint32_t deadlines_from_ = 1;  // the receiver that pass_deadlines() begins with
   std::deque<uint32_t> giving_back_;       // receivers that give back their shares, in turn: work() goes on
   std::deque<uint32_t> coming_back_;       // of kinds that are new, in turn: likewise
   uint64_t looks_end_ = 0;                 // as GridIndex::rules_looked_at() counts; then what comes back has to wait for work()

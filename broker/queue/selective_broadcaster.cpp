@@ -68,8 +68,15 @@ void SelectiveBroadcaster::lose(uint32_t receiver) {
   account_of(receiver).state = State::absent;
 }
 
+void SelectiveBroadcaster::stop_giving(uint32_t receiver) {
+  if (account(receiver).state != State::connected) return;
+  settle_for(receiver);
+  still_queued_[receiver - 1] += close_books(receiver, State::leaving);
+  trim();
+}
+
 void SelectiveBroadcaster::leave(uint32_t receiver) {
-  if (!account(receiver).expected()) return;
+  if (account(receiver).state == State::left || account(receiver).state == State::cut_off) return;
   go(receiver, State::left);
 }
 
@@ -112,20 +119,30 @@ void SelectiveBroadcaster::give_up_batch(uint32_t receiver) {
 }
 
 void SelectiveBroadcaster::go(uint32_t receiver, State state) {
-  settle_for(receiver);
+  const bool was_leaving = account(receiver).state == State::leaving;
+  if (!was_leaving) settle_for(receiver);
   interrupt(receiver);
-  SenderSets missed = missed_by(receiver);
+  // Of who was leaving nothing is left but what had been begun for it.
+  const SenderSets missed = was_leaving ? drop_owed(receiver) : close_books(receiver, state);
   account_of(receiver).state = state;
-  --expected_receivers_;
-  uncover_all(receiver);
-  missed += drop_owed(receiver);  // only now: it has not got them
   if (state == State::left) {
     still_queued_[receiver - 1] += missed;
   } else {
     skip(receiver, SkipReason::cut_off, missed);
   }
-  receiver_of(receiver).gone_at = taken_in_.snapshot();
   trim();
+}
+
+/// It gets nothing any more of what is in the queue or comes in from here on, and holds nothing but what is under way to it or not answered.
+/// Returns what it misses; settle_for() comes before.
+SenderSets SelectiveBroadcaster::close_books(uint32_t receiver, State state) {
+  SenderSets missed = missed_by(receiver);
+  account_of(receiver).state = state;
+  --expected_receivers_;
+  uncover_all(receiver);
+  missed += drop_owed(receiver);  // only now: it has not got them
+  receiver_of(receiver).gone_at = taken_in_.snapshot();
+  return missed;
 }
 
 // --- messages ---
@@ -179,7 +196,8 @@ void SelectiveBroadcaster::file(const uint8_t* record, QueuedMessage message) {
 
 bool SelectiveBroadcaster::has_next(uint32_t number) const {
   const Receiver& receiver = receivers_[number - 1];
-  return (!receiver.next.empty() || !receiver.owed.empty()) && receiver.allowance.room() > 0 && !changes_.pending(number);
+  return (!receiver.next.empty() || !receiver.owed.empty()) && receiver.allowance.room() > 0 && !changes_.pending(number) &&
+         account(number).state != State::leaving;
 }
 
 /// Takes the next message that was not begun for this receiver; its heap is not empty.
@@ -277,7 +295,8 @@ void SelectiveBroadcaster::complete_batch(uint32_t number, int64_t now_ns) {
 size_t SelectiveBroadcaster::backlog_bytes(uint32_t number) const {
   const Batch& under_way = batch(number);
   const size_t unwritten = under_way.under_way() ? under_way.record_bytes - under_way.records_written() : 0;
-  return unwritten + (options_.requests ? 0 : bytes_taken_in_ - receivers_[number - 1].bytes_passed);
+  const bool waits_for_it = !options_.requests && account(number).state != State::leaving;
+  return unwritten + (waits_for_it ? bytes_taken_in_ - receivers_[number - 1].bytes_passed : 0);
 }
 
 bool SelectiveBroadcaster::is_kept_waiting(uint32_t number) const {
@@ -404,7 +423,9 @@ void SelectiveBroadcaster::add_credit(uint32_t number, uint64_t more) {
 
 bool SelectiveBroadcaster::pass_deadlines(int64_t now_ns) {
   size_t done = 0;
-  for (uint32_t number = 1; number <= options_.receivers && done < options_.passed_at_once; ++number) {
+  // From where the last call stopped: nobody has so many that others wait for ever.
+  for (uint32_t looked = 0; looked < options_.receivers && done < options_.passed_at_once; ++looked) {
+    const uint32_t number = std::exchange(deadlines_from_, deadlines_from_ % options_.receivers + 1);
     Receiver& receiver = receiver_of(number);
     const size_t before = done;
     while (done < options_.passed_at_once) {

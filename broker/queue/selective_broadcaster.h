@@ -57,6 +57,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void join(uint32_t receiver) override;
   void lose(uint32_t receiver) override;
   void replace(uint32_t receiver) override { lose(receiver); }
+  void stop_giving(uint32_t receiver) override;
   void leave(uint32_t receiver) override;
   void cut_off(uint32_t receiver) override;
   bool has_next(uint32_t receiver) const override;
@@ -68,6 +69,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
   std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) override;
   size_t work(size_t units) override;
+  bool has_work() const override { return !holding_passed_.empty(); }
   std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;
   bool pass_deadlines(int64_t now_ns) override;
@@ -190,6 +192,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void give_up_batch(uint32_t receiver);
   void interrupt(uint32_t receiver);
   void go(uint32_t receiver, ReceiverAccount::State state);
+  SenderSets close_books(uint32_t receiver, ReceiverAccount::State state);
   void count_bytes_passed(uint32_t receiver);
   SenderSets drop_owed(uint32_t receiver);
   void expire_owed(uint32_t receiver);
@@ -273,6 +276,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   uint64_t places_made_ = 0;  // in new cells
   size_t passed_ = 0;
   uint32_t expected_receivers_ = 0;
+  uint32_t deadlines_from_ = 1;  // the receiver that pass_deadlines() begins with
   bool closing_ = false;  // the books are being closed: an answer that is still due is not waited for, and is no reason to park
   uint64_t bytes_taken_in_ = 0;
 };

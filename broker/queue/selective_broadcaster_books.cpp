@@ -110,6 +110,7 @@ void SelectiveBroadcaster::finish() {
   // First of all, as what is handed over by that may leave.
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
     if (account(number).expected()) interrupt(number);
+    if (account(number).state == State::leaving) leave(number);
   }
   settle_all();
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
@@ -122,6 +123,7 @@ void SelectiveBroadcaster::finish() {
           still_queued_[number - 1].add(wire::record_sender(record), wire::record_index(record));
         }
         break;
+      case State::leaving:
       case State::left:
         still_queued_[number - 1] += taken_in_.since(*receiver_of(number).gone_at);
         break;

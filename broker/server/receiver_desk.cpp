@@ -73,9 +73,10 @@ void ReceiverDesk::replace(uint32_t number) {
   stop_telling(number);
   desk.write_deadline->disarm();
   --connected_;
+  leaving_ -= desk.leaving;
   within_host_ -= desk.within_host;
   const bool cut_short = in_frame(number);
-  queue_.replace(number);
+  queue_.account(number).state == State::leaving ? queue_.leave(number) : queue_.replace(number);
   went_ = true;
   session.refuse(ErrorCode::replaced, "this number has connected again", cut_short);
 }
@@ -111,11 +112,13 @@ void ReceiverDesk::on_left(Session& session) {
   stop_telling(session.number());
   desk.write_deadline->disarm();
   --connected_;
+  leaving_ -= desk.leaving;
   within_host_ -= desk.within_host;
   // Of what is left once the books are closed nothing changes any more.
-  if (books_closed_ || queue_.account(session.number()).state != State::connected) return;
+  const State state = queue_.account(session.number()).state;
+  if (books_closed_ || (state != State::connected && state != State::leaving)) return;
   loop_.count_closings(queue_.unconfirmed(session.number()) / unconfirmed_per_closing);
-  queue_.lose(session.number());
+  state == State::leaving ? queue_.leave(session.number()) : queue_.lose(session.number());
   went_ = true;
 }
 
@@ -147,7 +150,8 @@ void ReceiverDesk::on_frame(Session& session, const wire::Frame& frame) {
     case wire::FrameType::end:
       if (const auto end = wire::End::decode(frame.body)) {
         if (end->value != 0) return refuse(session, ErrorCode::frame, "END of a receiver says 0, not " + std::to_string(end->value));
-        desk_of(number).leaving = true;
+        if (!std::exchange(desk_of(number).leaving, true)) ++leaving_;
+        queue_.stop_giving(number);  // it may be long until the batch under way is through
         mark(number);
         return;
       }
@@ -378,7 +382,7 @@ void ReceiverDesk::submit_ring() {
 bool ReceiverDesk::write_control(uint32_t number) {
   Session& session = *desk_of(number).session;
   if (queue_.batch(number).under_way()) return true;
-  return session.flush() && tell(number);
+  return session.flush() && (desk_of(number).leaving || tell(number));  // who leaves is told at last, see send_end()
 }
 
 /// False: there is more to tell than the kernel takes now, or than the others are to wait for.
@@ -523,10 +527,10 @@ uint32_t ReceiverDesk::behind(bool held, int64_t now_ns) const {
   const size_t behind_bytes = options_.limits.pending_bytes / behind_divisor / (held ? 2 : 1);
   if (queue_.bytes_held() <= behind_bytes) return 0;
   uint32_t behind = 0;
-  const size_t unassigned_bytes = queue_.unassigned_bytes() / std::max<uint32_t>(connected_, 1);  // will be theirs
+  const size_t unassigned_bytes = queue_.unassigned_bytes() / std::max<uint32_t>(staying(), 1);  // will be theirs
   for (uint32_t number = 1; number <= desks_.size(); ++number) {
     const Desk& desk = desks_[number - 1];
-    const bool moving = desk.session && now_ns - desk.moved_ns < standing_still_ns;
+    const bool moving = desk.session && !desk.leaving && now_ns - desk.moved_ns < standing_still_ns;
     if (moving && queue_.backlog_bytes(number) + unassigned_bytes > behind_bytes) ++behind;
   }
   return behind;
@@ -539,7 +543,7 @@ void ReceiverDesk::end_if_due(uint32_t number) {
   if (!desk.session || !desk.session->serving() || desk.session->has_unsent() || in_frame(number)) return;
   const bool drained = ending_ && queue_.drained(number);
   if (!drained && !desk.leaving) return;
-  if (!tell(number)) return watch_limits(number);  // what it will not get goes before END
+  if (!desk.leaving && !tell(number)) return watch_limits(number);  // what it will not get goes before END
   any_stream_ended_ = any_stream_ended_ || !desk.leaving;
   queue_.leave(number);
   went_ = true;

@@ -67,6 +67,8 @@ class ReceiverDesk {
 
   Session* session(uint32_t number) const { return desks_[number - 1].session; }
   uint32_t connected() const { return connected_; }
+  /// Those of them that have not said that they leave.
+  uint32_t staying() const { return connected_ - leaving_; }
   /// The stream was ended in order, by the broker or by the receiver.
   bool ended(uint32_t number) const { return desks_[number - 1].ended; }
   /// Some receiver was told that nothing comes any more.
@@ -175,6 +177,7 @@ class ReceiverDesk {
   uint64_t messages_before_ = 0;                  // taken in before this round
   wire::Confirm confirm_;                // the one being looked at
   uint32_t connected_ = 0;
+  uint32_t leaving_ = 0;  // of these
   bool went_ = false;  // since take_went()
   bool ending_ = false;
   int64_t looked_ns_ = 0;                // by watch_all_limits()

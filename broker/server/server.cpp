@@ -350,7 +350,7 @@ void Server::balance() {
   }
   const int64_t now = net::now_ns();
   const uint32_t behind = receivers_.behind(hold_rule_.waits_for_receivers(), now);
-  const Hold hold = hold_rule_.next(senders_.hold(), senders_.memory_bytes(), behind, receivers_.connected(), now);
+  const Hold hold = hold_rule_.next(senders_.hold(), senders_.memory_bytes(), behind, receivers_.staying(), now);
   senders_.hold_back(serves ? hold : Hold::none, hold == Hold::memory && receivers_.behind(true, now) == 0);
   if (senders_.held_back()) held_timer_.arm(now + held_look_ns);
 }

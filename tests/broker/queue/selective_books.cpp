@@ -35,6 +35,7 @@ void Life::add_disjoint(SenderSets& sum, const SenderSets& part, const char* wha
 void Life::close_each() {
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
     SCOPED_TRACE("receiver " + std::to_string(number));
+    still_queued_[number].merge(missed_leaving_[number]);  // the end let it go
     for (size_t i = 0; i < messages_.size(); ++i) {
       if (with(i, number) == With::owed) {
         still_queued_[number].insert(i);

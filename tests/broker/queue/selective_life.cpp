@@ -21,11 +21,11 @@ uint64_t Life::room(uint32_t number) {
 }
 
 void Life::act(uint32_t number) {
-  const bool connected = state(number) == State::connected;
+  const bool connected = state(number) == State::connected, leaving = state(number) == State::leaving;
   switch (below(20)) {
     case 0:
     case 1:
-      if (!connected && state(number) != State::cut_off) join(number);
+      if (!connected && !leaving && state(number) != State::cut_off) join(number);
       break;
     case 2:
       if (connected && below(3) == 0) {
@@ -34,15 +34,20 @@ void Life::act(uint32_t number) {
       }
       break;
     case 3:
-      if (connected && below(8) == 0) leave(number, false);
+      if (connected && below(8) == 0) below(2) ? leave(number, false) : stop_giving(number);
+      if (leaving && below(2) == 0) leave(number, false);
       break;
     case 4:
-      if (connected && below(20) == 0) leave(number, true);
+      if ((connected || leaving) && below(20) == 0) leave(number, true);
       break;
     case 5:
       if (connected && below(3) == 0) {
         break_off(number);
         queue_->replace(number);
+        join(number);
+      }
+      if (leaving && below(3) == 0) {
+        leave(number, false);
         join(number);
       }
       break;
@@ -71,10 +76,10 @@ void Life::act(uint32_t number) {
       break;
     case 15:
     case 16:
-      if (options_.responses && connected) answer(number);
+      if (options_.responses && (connected || leaving)) answer(number);
       break;
     default:
-      if (connected) write(number, below(3) == 0 ? below(200) : SIZE_MAX);
+      if (connected || leaving) write(number, below(3) == 0 ? below(200) : SIZE_MAX);
   }
 }
 
@@ -168,24 +173,37 @@ void Life::note_handed_over(uint32_t number, const Sent& sent) {
   }
 }
 
+void Life::stop_giving(uint32_t number) {
+  if (mode1()) miss_rest(number, false);
+  queue_->stop_giving(number);
+}
+
+void Life::miss_rest(uint32_t number, bool cut) {
+  const bool was_leaving = state(number) == State::leaving;
+  update_left();
+  for (size_t i = 0; i < messages_.size(); ++i) {
+    const bool owed = with(i, number) == With::owed;
+    if (!owed && (was_leaving || messages_[i].left || with(i, number) != With::none)) continue;
+    const bool missed = owed || matches(of_number(number).list, messages_[i]);
+    if (owed) final_[number].insert(i);
+    if (!missed) {
+      skip(number, SkipReason::unrequested, i);
+    } else if (cut) {
+      skip(number, SkipReason::cut_off, i);
+    } else {
+      with(i, number) = With::skipped;
+      still_queued_[number].insert(i);
+    }
+  }
+}
+
 void Life::leave(uint32_t number, bool cut) {
   break_off(number);
-  if (mode1()) {
-    update_left();
-    for (size_t i = 0; i < messages_.size(); ++i) {
-      const bool owed = with(i, number) == With::owed;
-      if (!owed && (messages_[i].left || with(i, number) != With::none)) continue;
-      const bool missed = owed || matches(of_number(number).list, messages_[i]);
-      if (owed) final_[number].insert(i);
-      if (!missed) {
-        skip(number, SkipReason::unrequested, i);
-      } else if (cut) {
-        skip(number, SkipReason::cut_off, i);
-      } else {
-        with(i, number) = With::skipped;
-        still_queued_[number].insert(i);
-      }
-    }
+  if (mode1()) miss_rest(number, cut);
+  // What came in since it said so is booked by how it went.
+  for (const size_t i : std::exchange(missed_leaving_[number], {})) {
+    if (cut) skip(number, SkipReason::cut_off, i);
+    else still_queued_[number].insert(i);
   }
   cut ? queue_->cut_off(number) : queue_->leave(number);
 }
@@ -202,7 +220,7 @@ void Life::expire() {
 
 void Life::expire_for_each(size_t i) {
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
-    if (!expected(number)) {
+    if (!expected(number) && with(i, number) != With::owed) {
       miss(number, i);
     } else if (with(i, number) == With::none) {
       skip(number, matches(of_number(number).list, messages_[i]) ? SkipReason::expired : SkipReason::unrequested, i);
@@ -216,6 +234,7 @@ void Life::miss(uint32_t number, size_t i) {
   if (with(i, number) != With::none) return;
   with(i, number) = With::skipped;
   if (state(number) == State::left) still_queued_[number].insert(i);
+  if (state(number) == State::leaving) missed_leaving_[number].insert(i);
   if (state(number) == State::cut_off) skip(number, SkipReason::cut_off, i);
 }
 

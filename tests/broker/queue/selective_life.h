@@ -83,7 +83,10 @@ class Life {
   void break_off(uint32_t number);
   void again(uint32_t number, const Sent& sent, uint32_t own_fault);
   void note_handed_over(uint32_t number, const Sent& sent);
+  void stop_giving(uint32_t number);
   void leave(uint32_t number, bool cut);
+  /// Mode 1: what is there and what it is owed it will not get.
+  void miss_rest(uint32_t number, bool cut);
   void expire();
   void expire_for_each(size_t i);
   /// It leaves while the receiver is not expected.
@@ -123,6 +126,7 @@ class Life {
   SenderSets published_;
   std::map<uint32_t, std::array<std::set<size_t>, 4>> model_skipped_;
   std::map<uint32_t, std::set<size_t>> still_queued_;
+  std::map<uint32_t, std::set<size_t>> missed_leaving_;  // left the queue since the receiver said END; mode 1
   std::map<uint32_t, std::set<size_t>> final_;  // given up for good when the receiver left
   std::map<uint32_t, std::set<size_t>> done_;
   std::map<uint32_t, uint64_t> handed_over_, confirmed_;

@@ -253,6 +253,28 @@ TEST(Broadcaster, WhoLeavesAndComesBackGetsWhatIsThereStill) {
   EXPECT_EQ(kit->account(2).handed_over, 2u);
 }
 
+TEST(Broadcaster, WhoLeavesInTheMiddleOfABatchAndComesBackGetsWhatIsThereStill) {
+  QueueKit kit(options());
+  kit.join(1);
+  kit.join(2);
+  for (int i = 0; i < 3; ++i) kit.publish(1);
+  kit.write(2, 16 + 58 + 10);  // 1:0 whole, 1:1 in part, 1:2 under way
+  kit.publish(1);
+  kit->stop_giving(2);
+  EXPECT_EQ(text_of(kit->still_queued(2)), "1:3");
+  kit->stop_giving(2);
+  kit.write_all(1);  // they leave the queue: nobody else is expected
+  EXPECT_EQ(kit->next_expiry_ns(), 0);
+  kit.publish(1);
+  kit->leave(2);
+  EXPECT_EQ(text_of(kit->still_queued(2)), "1:1-3");
+  kit.join(2);
+  kit.write_all(2);
+  EXPECT_EQ(kit.text(2), "1:4");
+  EXPECT_EQ(text_of(kit->still_queued(2)), "1:1-3");
+  EXPECT_EQ(kit->account(2).handed_over, 2u);
+}
+
 /// With so many messages that what waits is not walked over each time.
 TEST(Broadcaster, WhoLeavesAndComesBackOverAndOverGetsWhatIsThereStillOfMany) {
   QueueOptions many = options(RemovalRule::when_all_have_it, 3);

@@ -59,23 +59,28 @@ class Life {
 
   void act(uint32_t receiver) {
     const State state = kit_->account(receiver).state;
-    const bool connected = state == State::connected;
+    const bool connected = state == State::connected, leaving = state == State::leaving;
     switch (below(16)) {
       case 0:
       case 1:
-        if (!connected && state != State::cut_off) kit_.join(receiver);
+        if (!connected && !leaving && state != State::cut_off) kit_.join(receiver);
         break;
       case 2:
         if (connected && below(3) == 0) kit_->lose(receiver);
         break;
       case 3:
-        if (connected && below(4) == 0) kit_->leave(receiver);
+        if (connected && below(4) == 0) below(2) ? kit_->leave(receiver) : kit_->stop_giving(receiver);
+        if (leaving && below(2) == 0) kit_->leave(receiver);
         break;
       case 4:
-        if (connected && below(8) == 0) kit_->cut_off(receiver);
+        if ((connected || leaving) && below(8) == 0) kit_->cut_off(receiver);
         break;
       case 5:
         if (connected && below(3) == 0) kit_.replace(receiver);
+        if (leaving && below(3) == 0) {
+          kit_->leave(receiver);
+          kit_.join(receiver);
+        }
         break;
       case 6:
         kit_->expire(now_ns_);
@@ -91,7 +96,7 @@ class Life {
         write_round();
         break;
       default:
-        if (connected) kit_.write(receiver, below(3) == 0 ? below(200) : SIZE_MAX, now_ns_);
+        if (connected || leaving) kit_.write(receiver, below(3) == 0 ? below(200) : SIZE_MAX, now_ns_);
         kit_->trim();
     }
   }
@@ -229,6 +234,132 @@ TEST(EveryQueue, KeepsForWhoComesBackWhatComesWhileNobodyIsExpectedUnlessAllHave
         SCOPED_TRACE(testing::Message() << "mode " << static_cast<int>(mode) << ", removal " << static_cast<int>(removal) << ", features "
                                         << features);
         check(options);
+      }
+    }
+  }
+}
+
+TEST(EveryBroadcaster, BooksTheBatchOfWhoIsCutOffBehindItsEndAsThat) {
+  for (const int features : {0, 1, 2, 3}) {
+    QueueOptions options;
+    options.receivers = 2;
+    options.responses = (features & 1) != 0;
+    options.requests = (features & 2) != 0;
+    options.responses_window = 5000;
+    SCOPED_TRACE(features);
+    QueueKit kit(options);
+    for (const uint32_t receiver : {1u, 2u}) {
+      kit.join(receiver);
+      if (options.requests) kit->add_credit(receiver, 10'000);
+    }
+    constexpr uint64_t before = 200, behind = 10;
+    for (uint64_t i = 0; i < before; ++i) kit.publish(1, 0, 1000);
+    ASSERT_EQ(kit.write(1, 1500), 1500u);  // one of them, and a part of the next
+    const uint64_t under_way = kit->batch(1).messages;
+    kit->stop_giving(1);
+    for (uint64_t i = 0; i < behind; ++i) kit.publish(1, 0, 1000);
+    kit->cut_off(1);
+    kit->finish();
+    SenderSets cut, still_queued;
+    for (uint64_t i = options.responses ? 0 : 1; i < under_way; ++i) cut.add(1, i);
+    for (uint64_t i = under_way; i < before; ++i) still_queued.add(1, i);
+    for (uint64_t i = before; i < before + behind; ++i) cut.add(1, i);
+    EXPECT_EQ(text_of(of(kit->account(1).skipped, SkipReason::cut_off)), text_of(cut));
+    EXPECT_EQ(text_of(kit->still_queued(1)), text_of(still_queued));
+  }
+}
+
+/// It says that it leaves and does not read, so that its batch stays under way; then it reads after all, or its connection breaks.
+TEST(EveryQueue, GivesNothingMoreToWhoLeavesInTheMiddleOfABatch) {
+  constexpr size_t payload_bytes = 1000;
+  const auto check = [](const QueueOptions& options, bool reads_on) {
+    const bool is_broadcaster = options.mode == wire::QueueMode::broadcaster;
+    QueueKit kit(options);
+    const auto publish = [&kit](int messages) {
+      for (int i = 0; i < messages; ++i) kit.publish(1, 0, payload_bytes);
+    };
+    const auto got_by_other = [&kit] {
+      SenderSets got;
+      for (const Delivered& one : kit.delivered(2)) got.add(one.sender, one.index);
+      return got.count();
+    };
+    uint64_t confirmed = 0;
+    const auto serve_other = [&] {
+      while (kit->work(1000) > 0) continue;
+      kit.write_all(2);
+      if (!options.responses) return;
+      const uint64_t count = kit.delivered(2).size() - confirmed;
+      EXPECT_NE(kit->confirm(2, confirmed, static_cast<uint32_t>(count), false), Queue::Confirmed::never_sent);
+      confirmed += count;
+      kit->trim();
+    };
+    for (const uint32_t receiver : {1u, 2u}) {
+      kit.join(receiver);
+      if (options.requests) kit->add_credit(receiver, 10'000);
+    }
+    publish(100);
+    ASSERT_EQ(kit.write(1, 1500), 1500u);  // one of them, and a part of the next
+    publish(100);
+    const uint64_t under_way = kit->batch(1).messages;
+    const size_t backlog_bytes = kit->batch(1).record_bytes - kit->batch(1).records_written();
+    kit->stop_giving(1);
+    EXPECT_EQ(kit->backlog_bytes(1), backlog_bytes);
+    EXPECT_FALSE(kit->account(1).expected());
+    for (int part = 0; part < 10; ++part) {
+      publish(100);
+      serve_other();
+    }
+    const uint64_t published = kit.published().count();
+    EXPECT_EQ(published, 1200u);
+    EXPECT_EQ(kit->backlog_bytes(1), backlog_bytes) << "it is no slower than it was";
+    EXPECT_EQ(kit->batch(1).messages, under_way);
+    EXPECT_EQ(got_by_other(), is_broadcaster ? published : published - under_way);
+    EXPECT_EQ(kit->unassigned_bytes(), 0u);
+    if (!is_broadcaster || options.removal == RemovalRule::when_all_have_it) {
+      EXPECT_LT(kit->bytes_held(), published * payload_bytes / 2) << "nothing is kept for it but that batch";
+    }
+    if (reads_on) {
+      kit.write(1);
+      EXPECT_FALSE(kit->batch(1).under_way());
+      EXPECT_FALSE(kit->has_next(1));
+    }
+    kit->leave(1);
+    EXPECT_EQ(kit->account(1).state, State::left);
+    EXPECT_EQ(kit->account(1).handed_over, reads_on ? under_way : 1u);
+    EXPECT_EQ(kit.delivered(1).size(), kit->account(1).handed_over);
+    serve_other();
+    EXPECT_TRUE(kit->drained());
+    kit->finish();
+    const auto done_by = [&](uint32_t receiver) {
+      return options.responses ? kit->account(receiver).confirmed : kit->account(receiver).handed_over;
+    };
+    for (const uint32_t receiver : {1u, 2u}) {
+      for (const SenderSets& sets : kit->account(receiver).skipped) EXPECT_TRUE(sets.empty()) << text_of(sets);
+    }
+    if (is_broadcaster) {
+      EXPECT_EQ(done_by(1) + kit->still_queued(1).count(), published);
+      EXPECT_EQ(done_by(2), published);
+    } else {
+      EXPECT_EQ(done_by(1) + done_by(2), published);
+      EXPECT_TRUE(kit->total().still_queued.empty());
+    }
+  };
+  QueueOptions options;
+  options.receivers = 2;
+  options.dispatch = DispatchRule::round_robin;
+  options.responses_window = 5000;
+  for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
+    for (const RemovalRule removal : {RemovalRule::when_all_have_it, RemovalRule::after_time}) {
+      for (const int features : {0, 1, 2, 3}) {
+        for (const bool reads_on : {false, true}) {
+          options.mode = mode;
+          options.removal = removal;
+          options.responses = (features & 1) != 0;
+          options.requests = (features & 2) != 0;
+          SCOPED_TRACE(testing::Message() << "mode " << static_cast<int>(mode) << ", removal " << static_cast<int>(removal) << ", features "
+                                          << features << ", reads on " << reads_on);
+          check(options, reads_on);
+        }
       }
     }
   }

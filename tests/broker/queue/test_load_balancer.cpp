@@ -434,6 +434,31 @@ TEST(LoadBalancer, WhoIsCutOffLosesOnlyTheMessageThatWasCutInTwo) {
   EXPECT_TRUE(kit->drained());
 }
 
+TEST(LoadBalancer, WhoLeavesInTheMiddleOfABatchKeepsThatAloneAndIsChosenNoMore) {
+  for (const bool breaks : {false, true}) {
+    QueueKit kit(balancer_options());
+    kit.join(1);
+    kit.join(2);
+    for (int i = 0; i < 4; ++i) kit.publish(1, 0);  // 1: 0 2, 2: 1 3
+    kit.write(1, 16 + 58 + 10);                     // 0 whole, 2 in part
+    for (int i = 0; i < 4; ++i) kit.publish(1, 50);  // 1: 4 6, 2: 5 7
+    kit->stop_giving(1);
+    EXPECT_EQ(kit->unassigned_bytes(), 2 * 58u);
+    for (int i = 0; i < 2; ++i) kit.publish(1, 50);
+    kit.write_all(2);
+    EXPECT_EQ(redelivered_text(kit, 2), "1 3 4 5 6 7 8 9");
+    kit->expire(100);
+    EXPECT_FALSE(kit->drained()) << "what is under way does not expire";
+    EXPECT_EQ(kit->next_expiry_ns(), 0);
+    if (!breaks) kit.write_all(1);
+    kit->leave(1);
+    kit.write_all(2);
+    EXPECT_EQ(kit.text(1), breaks ? "1:0" : "1:0 1:2");
+    EXPECT_EQ(text_of(of(kit->total().skipped, SkipReason::expired)), breaks ? "1:2" : "");
+    EXPECT_TRUE(kit->drained());
+  }
+}
+
 TEST(LoadBalancer, TheLastReceiversRestWaitsForTheNextOne) {
   QueueKit kit(balancer_options());
   kit.join(1);

@@ -285,6 +285,70 @@ TEST(Selective, DeadlinesOfVeryManyDeliveriesPassInParts) {
   }
 }
 
+/// One that answers nothing of very much does not keep the others' messages from coming back.
+TEST(Selective, DeadlinesOfOneReceiverDoNotDelayThoseOfOthers) {
+  constexpr uint64_t messages = 1000;
+  for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
+    QueueOptions options;
+    options.mode = mode;
+    options.senders = options.receivers = 2;
+    options.responses = options.requests = true;
+    options.responses_window = messages;
+    options.passed_at_once = 10;
+    support::QueueKit kit(options);
+    for (const uint32_t number : {1u, 2u}) {
+      kit.join(number);
+      ASSERT_EQ(kit->set_rules(number, {{number, number, 0, 1000}}, 1), "");
+      kit->add_credit(number, 2 * messages);
+    }
+    for (uint64_t i = 0; i < messages; ++i) kit.publish(1);
+    kit.publish(2);
+    for (const uint32_t number : {1u, 2u}) kit.write_all(number);
+    ASSERT_EQ(kit.delivered(1).size(), messages);
+    ASSERT_EQ(kit.delivered(2).size(), 1u);
+    const int64_t passed_ns = options.responses_deadline_ns + 1;
+    for (int call = 0; call < 2; ++call) EXPECT_TRUE(kit->pass_deadlines(passed_ns));
+    while (kit->work(1000) > 0) continue;  // what comes back of new kinds waits for that
+    kit.write_all(2, passed_ns);
+    EXPECT_EQ(kit.text(2), "2:0 2:0");
+    while (kit->pass_deadlines(passed_ns)) continue;
+    while (kit->work(1000) > 0) continue;
+    kit.write_all(1, passed_ns);
+    EXPECT_EQ(kit.delivered(1).size(), 2 * messages);
+  }
+}
+
+/// Where one entry is held and very many behind it have left, who comes to that one steps over all of them.
+TEST(SelectiveBroadcaster, WhatIsPassedWhileABatchIsBegunIsWorkUntilItIsDone) {
+  constexpr uint64_t messages = 1000;
+  QueueOptions options;
+  options.receivers = 2;
+  options.responses = options.requests = true;
+  options.responses_window = messages;
+  options.passed_at_once = 300;
+  options.gone_listed_max = 2 * messages;
+  support::QueueKit kit(options);
+  kit.join(1);
+  kit.join(2);
+  ASSERT_EQ(kit->set_rules(2, {}, 1), "");
+  kit->add_credit(1, messages);
+  for (uint64_t i = 0; i < messages; ++i) kit.publish(1);
+  kit.write_all(1);
+  ASSERT_EQ(kit->confirm(1, 1, messages - 1, false), Queue::Confirmed::yes);
+  kit->trim();
+  ASSERT_EQ(kit->set_rules(2, {wire::Rule()}, 1), "");
+  while (kit->work(1000) > 0) continue;
+  EXPECT_FALSE(kit->has_work());
+  kit->add_credit(2, 1);
+  kit.write_all(2);
+  ASSERT_EQ(kit.text(2), "1:0");
+  size_t parts = 0;
+  for (; kit->has_work(); ++parts) {
+    ASSERT_LT(parts, messages);
+    EXPECT_GT(kit->work(100), 0u);
+  }
+  EXPECT_EQ(parts, 3u) << "300 while the batch was begun, and as many with each part";
+}
 
 class Selective : public ::testing::TestWithParam<wire::QueueMode> {};
 

@@ -166,6 +166,44 @@ TEST(Limits, AReceiverThatTakesALongBatchSlowlyIsNotCutOff) {
   while (!takes_a_long_batch_slowly()) ASSERT_GT(--attempts, 0) << "this machine holds everything up";
 }
 
+/// It said END and reads nothing for a while: what comes in meanwhile is no backlog of its own, and the other one gets it.
+TEST(Limits, WhoLeavesInTheMiddleOfABatchIsNotCutOffForWhatComesBehindIt) {
+  constexpr uint64_t before = 4, messages = 100;
+  constexpr size_t size = 50'000;
+  for (const wire::QueueMode mode : {wire::QueueMode::broadcaster, wire::QueueMode::load_balancer}) {
+    SCOPED_TRACE(static_cast<int>(mode));
+    Options options = support::options_with_wanted_io();
+    options.queue.mode = mode;
+    options.queue.dispatch = DispatchRule::round_robin;
+    options.queue.receivers = 2;
+    options.limits.pending_bytes = options.queue.pending_bytes_max = 20 * size;
+    SteppedServer server(options);
+    WireClient stays = server.connect(wire::Role::receiver, 1);
+    WireClient leaves = server.connect(wire::Role::receiver, 2, 8192);
+    WireClient sender = server.connect(wire::Role::sender, 1);
+    support::Reading reading(server, stays);
+    Received received;
+    const auto take = [&](const wire::Frame& frame) {
+      stays.take({frame.type, {frame.body.begin(), frame.body.end()}}, received);
+      return received.totals.has_value();
+    };
+    for (uint64_t index = 0; index < messages; ++index) {
+      sender.publish(1, index, index + 1, size);
+      for (int i = 0; i < 3; ++i) server.wake_up();
+      reading.take(take);
+      if (index + 1 == before) leaves.send(wire::End{0});
+    }
+    const Received left = support::Reading(server, leaves).receive_all();
+    ASSERT_TRUE(left.totals.has_value()) << (left.error ? left.error->text : "");
+    EXPECT_EQ(left.totals->handed_over, left.records.size());
+    EXPECT_GT(left.records.size(), 0u);
+    EXPECT_LE(left.records.size(), before);
+    sender.send(wire::End{messages});
+    ASSERT_TRUE(reading.until(take));
+    EXPECT_EQ(received.records.size(), mode == wire::QueueMode::broadcaster ? messages : messages - left.records.size());
+  }
+}
+
 TEST(Limits, WhoWasCutOffStaysSo) {
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}}, {"limits", {{"write_deadline_ms", 50}}}});
   WireClient stuck = WireClient::receiver(broker.port(), 1, {.receive_buffer_bytes = 4096});
