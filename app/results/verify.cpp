@@ -53,10 +53,7 @@ class Verifier {
 
  private:
   const Json* service(const char* group, int number) const {
-    for (const Json& row : summary_.at("services").at(group)) {
-      if (row.at("number") == number) return &row;
-    }
-    return nullptr;
+    return row_of(summary_.at("services").at(group), number);
   }
 
   // ---- figures --------------------------------------------------------------------------------------------------------------------------
@@ -203,31 +200,54 @@ class Verifier {
     return took_and_gap_s.empty() ? 0 : sum_s / static_cast<double>(took_and_gap_s.size());
   }
 
+  struct Amount {
+    std::int64_t lines = 0, bytes = 0;
+  };
+  template <class Log, class Counts>
+  static Amount amount_of(const std::vector<Log>& logs, Counts&& counts) {
+    Amount amount;
+    for (const Log& log : logs) {
+      for (const auto& line : log.lines) {
+        if (counts(line)) ++amount.lines, amount.bytes += line.size;
+      }
+    }
+    return amount;
+  }
+
   void check_rates() {
-    std::int64_t gaps = 0, gap_sum = 0, sent = 0, received = 0;
+    std::int64_t gaps = 0, gap_sum = 0;
     std::vector<Sending> of_each;
     for (const SenderLog& log : logs_.senders) {
       Sending& own = of_each.emplace_back();
       each_gap(log, [&](std::int64_t gap) { ++own.gaps, own.gap_sum_ns += gap; });
       for (const SentLine& line : log.lines) own.sent += !is_warm_up(line);
-      gaps += own.gaps, gap_sum += own.gap_sum_ns, sent += own.sent;
+      gaps += own.gaps, gap_sum += own.gap_sum_ns;
     }
-    for (const ReceiverLog& log : logs_.receivers) {
-      for (const ReceivedLine& line : log.lines) received += is_measured(line);
-    }
-    if (gap_sum <= 0 || some_unnoted_ || logs_.senders.empty()) return;  // nobody sent twice, or all in one instant
-    const double mean_gap_s = static_cast<double>(gap_sum) / static_cast<double>(gaps) / ns_in_s;
-    const double over_s = std::max(mean_gap_s * static_cast<double>(sent) / static_cast<double>(logs_.senders.size()),
-                                   those_that_sent_longest_s(of_each, mean_gap_s));
+    if (some_unnoted_ || logs_.senders.empty()) return;
     const Json& rates = summary_.at("rates");
+    if (gap_sum <= 0) {  // nobody sent twice, or all in one instant
+      for (const auto& [key, value] : rates.items()) tally_.equal("rates." + QString::fromStdString(key), nullptr, value);
+      return;
+    }
+    const Amount sent = amount_of(logs_.senders, [](const SentLine& line) { return !is_warm_up(line); });
+    const Amount received = amount_of(logs_.receivers, [](const ReceivedLine& line) { return is_measured(line); });
+    const double mean_gap_s = static_cast<double>(gap_sum) / static_cast<double>(gaps) / ns_in_s;
+    const double over_s = std::max(mean_gap_s * static_cast<double>(sent.lines) / static_cast<double>(logs_.senders.size()),
+                                   those_that_sent_longest_s(of_each, mean_gap_s));
     tally_.near("rates.over_s", over_s, rates.at("over_s"), std::max(read_back, 1e-6 / over_s));
-    tally_.near("rates.sent_per_s", static_cast<double>(sent) / over_s, rates.at("sent_per_s"),
-                std::max(read_back, 0.001 * over_s / static_cast<double>(sent)));
+    check_rate("sent_per_s", sent.lines, over_s, read_back);
+    check_rate("sent_bytes_per_s", sent.bytes, over_s, read_back);
     const double received_over_s = rates.at("received_over_s").is_number() ? rates.at("received_over_s").get<double>() : 0;
-    if (received_over_s <= 0) return;
-    tally_.near("rates.received_per_s", static_cast<double>(received) / received_over_s, rates.at("received_per_s"),
-                std::max({read_back, 1e-6 / received_over_s, received == 0 ? 0 : 0.001 * received_over_s / static_cast<double>(received)}));
     tally_.equal("rates.received_over_s is at least over_s", true, received_over_s >= over_s - 1e-6);
+    if (received_over_s <= 0) return;
+    check_rate("received_per_s", received.lines, received_over_s, std::max(read_back, 1e-6 / received_over_s));
+    check_rate("received_bytes_per_s", received.bytes, received_over_s, std::max(read_back, 1e-6 / received_over_s));
+  }
+
+  /// `relative`: what the time may be off.
+  void check_rate(const char* key, std::int64_t count, double over_s, double relative) {
+    const double per_s = static_cast<double>(count) / over_s;
+    tally_.near(QString("rates.%1").arg(key), per_s, summary_.at("rates").at(key), std::max(relative, count == 0 ? 0 : 0.001 / per_s));
   }
 
   // ---- the other files ------------------------------------------------------------------------------------------------------------------

@@ -90,6 +90,35 @@ class Verify(BenchCase):
             self.assertEqual(missed, [], pattern)
         self.assert_agrees(folder)
 
+    def test_finds_each_changed_number(self):
+        """Of the services that of the first one; figures have the test above."""
+        for name, settings, not_checked in [("broadcaster", (), NOT_CHECKED),
+                                            ("balanced", ("queue.mode=load-balancer", "queue.responses=true"), NOT_CHECKED_BALANCED)]:
+            folder = self.run_small("senders.warmup_messages=2", *settings, out=name)
+            before = (folder / "summary.json").read_bytes()
+            changed, missed = set(), set()
+            for path, begin, end in numbers_of(before):
+                if not is_result(path) or path in changed or any(figure in path.split(".") for figure in FIGURES):
+                    continue
+                changed.add(path)
+                other = json.dumps(json.loads(before[begin:end]) * 10 + 5).encode()
+                (folder / "summary.json").write_bytes(before[:begin] + other + before[end:])
+                if verify(folder)[0] == 0:
+                    missed.add(path)
+            self.assertGreater(len(changed), 90)
+            self.assertEqual(missed, not_checked, name)
+
+    def test_finds_copies_that_went_from_one_column_to_another(self):
+        folder = self.run_small("queue.retention_s=0.5", more=("--fault", "kill:receivers@0.3"), expect_exit=None)
+        self.assert_agrees(folder)
+        summary = json.loads((folder / "summary.json").read_text())
+        self.assertGreaterEqual(summary["ledger"]["total"]["expired"], 5, "nobody came for them")
+        summary["ledger"]["total"]["expired"] -= 5
+        summary["ledger"]["total"]["lost"] += 5
+        (folder / "summary.json").write_text(json.dumps(summary))
+        code, found = verify(folder)
+        self.assertEqual((code, sorted(difference.split(",")[0] for difference in found["differences"])), (1, ["expired", "lost"]), found)
+
     def test_finds_a_mark_that_all_files_agree_on_and_the_latency_does_not(self):
         folder = self.run_small()
         for path in (folder / "receivers/R001.log", folder / "messages.tsv"):
@@ -98,7 +127,8 @@ class Verify(BenchCase):
             lines[at] = lines[at].removesuffix("-\n") + "negative\n"
             path.write_text("".join(lines))
         summary = json.loads((folder / "summary.json").read_text())
-        summary["services"]["receivers"][0]["negative"] += 1
+        for counts in (summary["services"]["receivers"][0], summary["ledger"]["receivers"][0], summary["ledger"]["total"]):
+            counts["negative"] += 1
         (folder / "summary.json").write_text(json.dumps(summary))
         code, found = verify(folder)
         self.assertEqual(code, 1)
@@ -228,14 +258,14 @@ class VerifyClocks(ClocksCase):
                 self.assert_finds_a_changed_line(run, row)
 
 
-def is_same(one, other):
-    """As far as a sum of doubles can tell: its last digits depend on the order."""
+def is_same(one, other, relative=1e-12):
+    """As far as a sum of doubles can tell, whose last digits depend on the order, and a rate over a time rounded to microseconds."""
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(is_same(one[key], other[key], 1e-5 if key == "rates" else relative) for key in one)
     if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(is_same, one, other))
+        return len(one) == len(other) and all(is_same(a, b, relative) for a, b in zip(one, other))
     if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=1e-12)
+        return math.isclose(one, other, rel_tol=relative)
     return one == other
 
 
@@ -253,22 +283,37 @@ def whole(text):
     return range(len(text))
 
 
-def figures_of_summary(text):
-    """Places in the digits of latency, delay and lag figures, of all and of each service, and of the ledger's total."""
-    places, begin, inside = [], 0, False
-    for line in text.splitlines(keepends=True):
-        name = line.strip().split(b'"')[1] if b'"' in line else b""
-        if line.rstrip().endswith(b"{"):
-            inside = name in (b"latency_us", b"latency_from_plan_us", b"delay_ms", b"lag_us", b"total") and line.startswith(b' "') or (
-                inside and not name)
-            if name == b"total":
-                inside = True
-        elif inside and name in (b"count", b"mean", b"mean_lowest_95", b"p50", b"p90", b"p95", b"p99", b"p99_9", b"max", b"min", b"left_out",
-                                 b"attempted", b"delivered", b"lost"):
-            colon = line.index(b":")
-            places += [begin + i for i, byte in enumerate(line) if i > colon and 0x30 <= byte <= 0x39]
+FIGURES = ("latency_us", "latency_from_plan_us", "delay_ms", "lag_us", "stages")
+# Numbers of `ledger`, `rates`, `services` and the figures that neither logs nor the rest of a summary tell.
+NOT_CHECKED = {"services.senders.[].port", "services.receivers.[].port", "ledger.warmup.parked_delivered"}
+# There the total is N2NQ's own account, and a receiver's line holds what it was told.
+NOT_CHECKED_BALANCED = NOT_CHECKED | {"ledger.total.parked_delivered"} | {
+    f"ledger.receivers.[].{key}" for key in ("expired", "unrequested", "parked", "cut_off", "parked_delivered")}
+
+
+def numbers_of(summary):
+    """(path, place of its first character, place behind its last) of each number in the text, which has one value on a line. A place in an
+    array is [] in the path."""
+    path, begin = [], 0
+    for line in summary.splitlines(keepends=True):
+        found = re.fullmatch(rb'\s*(?:"([^"]*)": )?(.*?),?\s*', line)
+        name, value = (found[1] or b"[]").decode(), found[2]
+        if value in (b"{", b"["):
+            path.append(name)
+        elif value in (b"}", b"]"):
+            path.pop()
+        elif re.fullmatch(rb"-?[0-9][0-9.e+-]*", value):
+            yield ".".join([*path[1:], name]), begin + found.start(2), begin + found.end(2)
         begin += len(line)
-    return places
+
+
+def is_result(path):
+    return path.split(".")[0] in ("ledger", "rates", "services", *FIGURES)
+
+
+def figures_of_summary(text):
+    """Places in all numbers that can be checked in a broadcaster."""
+    return [place for path, begin, end in numbers_of(text) if is_result(path) and path not in NOT_CHECKED for place in range(begin, end)]
 
 
 if __name__ == "__main__":

@@ -145,6 +145,10 @@ def unnoted_messages(run):
     return any(row.get("unnoted") for row in run.summary["services"]["senders"])
 
 
+def bytes_of(logs):
+    return sum(sum(log.numbers("size")) for log in logs.values())
+
+
 def check_rates(check, run):
     gaps_of_each = [list(delays(log)) for log in run.senders.values() if log.rows]
     gaps = [gap for own in gaps_of_each for gap in own]
@@ -162,6 +166,9 @@ def check_rates(check, run):
     deliveries = sum(len(log.rows) for log in run.receivers.values())
     microsecond = 1e-6 / rates["received_over_s"]  # what it is rounded to, of a time that may be short
     check.near("rates received_per_s", deliveries / rates["received_over_s"], rates["received_per_s"], max(1e-6, microsecond))
+    check.near("rates sent_bytes_per_s", bytes_of(run.senders) / over_s, rates["sent_bytes_per_s"], 1e-6)
+    check.near("rates received_bytes_per_s", bytes_of(run.receivers) / rates["received_over_s"], rates["received_bytes_per_s"],
+               max(1e-6, microsecond))
     check.equal("rates received_over_s is at least over_s", rates["received_over_s"] >= rates["over_s"], True)
 
 
@@ -174,6 +181,66 @@ def check_ledger(check, run):
     check.equal("warm-up has an account", run.summary["settings"]["senders"]["warmup_messages"] > 0, "warmup" in ledger)
     if "warmup" in ledger:
         check_part(check, run, "warm-up: ", lambda log: log.warm_up, ledger["warmup"], unnoted_messages(run))
+    check_sender_rows(check, run)
+    check_receiver_rows(check, run)
+
+
+NOT_DELIVERED = ("expired", "unrequested", "parked", "cut_off", "still_queued", "lost")
+
+
+def tag_counts(rows):
+    """What a receiver counts of its deliveries, none of which came damaged."""
+    flags = [row["flags"].split(",") for row in rows]
+    alike = ("redelivered", "out_of_order", "negative", "unasked")
+    counts = {key: sum(key.replace("_", "-") in words for words in flags) for key in alike}
+    counts["received"] = len(rows)
+    counts["duplicated"] = sum("duplicate" in words for words in flags)
+    counts["duplicated_unflagged"] = sum("duplicate" in words and not {"redelivered", "overtaken"} & set(words) for words in flags)
+    return counts
+
+
+def check_sender_rows(check, run):
+    ledger = run.summary["ledger"]
+    told = {row["number"]: row for row in run.summary["services"]["senders"]}
+    check.equal("ledger's senders", sorted(run.senders), [row["number"] for row in ledger["senders"]])
+    for row in ledger["senders"]:
+        if row["number"] not in run.senders or row["number"] not in told:
+            continue  # told above
+        name = f"ledger's S{row['number']:03}"
+        unnoted, lines = told[row["number"]].get("unnoted", 0), len(run.senders[row["number"]].rows)
+        check.equal(f"{name} attempted what its log holds", True, lines <= row["attempted"] <= lines + unnoted)
+        parts = row["accepted"] + row["refused"] + row["lost_before_queue"] + row["unexplained"]
+        check.equal(f"{name} attempted, added up", parts, row["attempted"])
+        for key in ("attempted", "accepted", "refused", "lost_before_queue"):
+            check.equal(f"services {name} {key}", row[key], told[row["number"]][key])
+    for key in ("attempted", "accepted", "refused", "lost_before_queue"):
+        check.equal(f"{key} of all senders", sum(row[key] for row in ledger["senders"]), ledger["total"][key])
+
+
+def check_receiver_rows(check, run):
+    ledger = run.summary["ledger"]
+    told = {row["number"]: row for row in run.summary["services"]["receivers"]}
+    check.equal("ledger's receivers", sorted(run.receivers), [row["number"] for row in ledger["receivers"]])
+    for row in ledger["receivers"]:
+        if row["number"] not in run.receivers or row["number"] not in told:
+            continue  # told above
+        name = f"ledger's R{row['number']:03}"
+        counts = tag_counts(run.receivers[row["number"]].rows)
+        for key, mine in counts.items():
+            check.equal(f"{name} {key}", mine, row[key])
+        if run.broadcaster:
+            check.equal(f"{name} accepted", ledger["total"]["accepted"], row["accepted"])
+            parts = row["delivered"] + sum(row[key] for key in NOT_DELIVERED) + row["unexplained"]
+            check.equal(f"{name} accepted, added up", parts, row["accepted"])
+        else:
+            check.equal(f"{name} delivered", counts["received"] - counts["duplicated"], row["delivered"])
+        if row["handed_over"] is not None:
+            check.equal(f"services {name} handed_over", row["handed_over"], told[row["number"]]["handed_over"])
+        if row["handed_over"]:
+            check.equal(f"{name} handed over, added up", len(run.receivers[row["number"]].rows) + row["not_received"], row["handed_over"])
+    if run.broadcaster:
+        for key in ("delivered", *NOT_DELIVERED, "parked_delivered", "unexplained"):
+            check.equal(f"{key} of all receivers", sum(row[key] for row in ledger["receivers"]), ledger["total"][key])
 
 
 def indexes(run, rows_of):
@@ -209,6 +276,9 @@ def check_part(check, run, name, rows_of, total, some_unnoted):
     not_accepted = (total["attempted"] - total["accepted"]) * (len(copies) if run.broadcaster else 1)
     check.equal(f"{name}copies that no receiver logged", missing, explained + not_accepted)
     check.equal(f"{name}unexplained", 0, total["unexplained"])
+    check.equal(f"{name}accepted_copies", total["accepted"] * (len(copies) if run.broadcaster else 1), total["accepted_copies"])
+    for key, mine in tag_counts([row for log in run.receivers.values() for row in rows_of(log)]).items():
+        check.equal(f"{name}{key}", mine, total[key])
 
 
 def check_master_file(check, run):
