@@ -195,8 +195,18 @@ void LiveAccumulator::settle_counts(bool whole_round) {
   figures_.in_flight_is_old = !whole_round;
   if (!whole_round) return;
   figures_.in_flight = std::max<std::int64_t>(0, figures_.accepted * copies_ - arrived);
-  figures_.in_flight_bound = 0;
+  figures_.in_flight_bound = counts_are_apart() ? unknown : 0;
   if (clocks_.latency.apart && senders_shown_id_ == receivers_shown_id_) bring_to_one_instant(arrived, attempted, told);
+}
+
+/// Whether the groups' answers that are shown are of two questions, while both of them go on: nobody knows what was sent in between.
+bool LiveAccumulator::counts_are_apart() const {
+  const auto goes_on = [](const auto& group, bool silent, std::int64_t shown_id) {
+    const bool never_asked = shown_id < 0 && !group.is_open();
+    return !group.over && !silent && !never_asked;
+  };
+  return senders_shown_id_ != receivers_shown_id_ && goes_on(senders_, figures_.senders_silent, senders_shown_id_) &&
+         goes_on(receivers_, figures_.receivers_silent, receivers_shown_id_);
 }
 
 /// On hosts of their own the groups' answers are further apart than on one, and it takes the clocks to say by how much.

@@ -3,7 +3,8 @@
 // averaged; rates are worked out from the stamps in the answers, so that one that comes late bends nothing.
 //
 // What stands side by side is of one instant: answers are shown when both groups have answered the same question. A group that keeps the
-// other one waiting for too long is passed over, and one that does not answer at all is said to be silent.
+// other one waiting for too long is passed over, and nobody knows then how far off is what is in flight; one that does not answer at all is
+// said to be silent.
 #pragma once
 
 #include <deque>
@@ -78,6 +79,7 @@ class LiveAccumulator {
   void show(const Group<SendersStats>::Answer& answer);
   void show(const Group<ReceiversStats>::Answer& answer);
   void settle_counts(bool whole_round);
+  bool counts_are_apart() const;
   void bring_to_one_instant(std::int64_t arrived, std::int64_t attempted, std::int64_t accepted);
   void forget_what_is_over(LiveFigures& figures) const;
 

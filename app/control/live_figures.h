@@ -74,7 +74,7 @@ struct LiveFigures {
   bool in_flight_is_old = false;  // the receivers were late with their answer: the senders' counts are newer
   // Where the groups are on hosts of their own: at the instant of the receivers' answer, by N2NQ's clock, and how far that may be off: what
   // may have been sent between both answers and within what the clocks may err, and what was sent and is not told to be accepted.
-  // 0: nothing to tell; NaN: not known.
+  // 0: nothing to tell; NaN: not known, also where one of them answers so late that both were asked at different times.
   double in_flight_bound = 0;
   // With requests it contains what nobody asked for, until N2NQ tells that as skipped; behind a restart or a connection that was broken on
   // purpose what was lost with it, until the end.

@@ -24,7 +24,8 @@ bool Recovery::Open::have_stopped(double nothing_for_s) const {
 void Recovery::look(const LiveFigures& figures) {
   const bool silent = figures.senders_silent || figures.receivers_silent;
   const bool heard = !silent && figures.latency_now.count > 0;
-  const double in_flight = figures.in_flight_at_most ? unknown : static_cast<double>(figures.in_flight);
+  const bool no_count = figures.in_flight_at_most || std::isnan(figures.in_flight_bound);
+  const double in_flight = no_count ? unknown : static_cast<double>(figures.in_flight);
   const Sample now{figures.t_s, figures.latency_now.p50_us, in_flight, figures.received_per_s};
   if (heard) heard_at_s_ = now.t_s;
   for (Open& open : open_) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace n2nq::app {
 namespace {
@@ -161,6 +163,46 @@ TEST(live_accumulator, groups_on_two_hosts_are_brought_to_one_instant_and_say_ho
   EXPECT_EQ(figures.in_flight_bound, 0) << "on one host there is nothing to tell";
 }
 
+/// What is shown of six seconds with a thousand messages a second, 50 of them under way. The receivers answer at once, the senders one
+/// question at a time, and each so many tenths of a second late.
+std::vector<LiveFigures> shown_with_late_senders(int late_tenths) {
+  Rounds rounds(1);
+  std::vector<LiveFigures> shown;
+  std::int64_t open_id = 0;
+  int asked_at = 0;
+  for (int tenth = 0; tenth < 60; ++tenth) {
+    ++rounds.id;
+    if (open_id > 0 && tenth - asked_at == late_tenths) {
+      SendersStats stats;
+      stats.id = open_id, stats.attempted = stats.accepted = 100 * tenth;
+      stats.now_ns = rounds.now_ns();
+      rounds.accumulator.add(stats, rounds.t_s);
+      open_id = 0;
+    }
+    if (open_id == 0) {
+      open_id = rounds.id, asked_at = tenth;
+      rounds.accumulator.asked_senders(rounds.t_s);
+    }
+    rounds.accumulator.asked_receivers(rounds.t_s);
+    rounds.receivers_answer(std::max(0, 100 * tenth - 50));
+    const LiveFigures figures = rounds.after(0.1);
+    if (figures.round > (shown.empty() ? 0 : shown.back().round)) shown.push_back(figures);
+  }
+  return shown;
+}
+
+TEST(live_accumulator, what_is_in_flight_is_not_known_between_answers_to_two_questions) {
+  const std::vector<LiveFigures> late = shown_with_late_senders(7);
+  ASSERT_GT(late.size(), 5u);
+  for (const LiveFigures& figures : late) {
+    EXPECT_FALSE(figures.senders_silent) << figures.t_s;
+    EXPECT_TRUE(std::isnan(figures.in_flight_bound)) << figures.in_flight << " at " << figures.t_s;
+  }
+  const std::vector<LiveFigures> in_time = shown_with_late_senders(2);
+  ASSERT_GT(in_time.size(), 20u);
+  for (const LiveFigures& figures : in_time) EXPECT_EQ(figures.in_flight_bound, 0) << figures.t_s;
+}
+
 TEST(live_accumulator, with_requests_what_is_in_flight_is_an_upper_bound) {
   Settings settings;
   EXPECT_FALSE(LiveAccumulator(settings).snapshot(0).in_flight_at_most);
@@ -280,6 +322,9 @@ TEST(live_accumulator, a_group_that_has_ended_has_no_rate) {
         EXPECT_NEAR(figures.sent_copies_per_s, 200, 1) << "a bench that was held up has not asked yet";
         rounds.accumulator.set_over(Role::senders);
       }
+      if (i > 10) {
+        EXPECT_EQ(figures.in_flight_bound, 0) << "their counts hold still";
+      }
     }
     const double row_per_s = figures.senders.front().rate_per_s;
     for (const double value : {figures.sent_per_s, figures.sent_copies_per_s, figures.sent_bytes_per_s, row_per_s}) {
@@ -300,6 +345,7 @@ TEST(live_accumulator, a_group_that_is_not_there_keeps_nobody_waiting) {
   const LiveFigures figures = accumulator.snapshot(0.1);
   EXPECT_EQ(figures.attempted, 5);
   EXPECT_EQ(figures.in_flight, 10) << "for each of two receivers, who are still to come";
+  EXPECT_EQ(figures.in_flight_bound, 0);
 }
 
 TEST(count_rate, slow_counts_are_whole) {
