@@ -17,10 +17,12 @@
 #include <climits>
 #include <cmath>
 
+#include "app/control/role.h"
 #include "app/figure/number_text.h"
 #include "app/results/folder_lock.h"
 #include "app/results/result_note.h"
 #include "app/results/stored_run.h"
+#include "app/settings/host_name.h"
 #include "app/settings/settings_file.h"
 #include "broker/net/parsed_json.h"
 
@@ -28,13 +30,14 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int index_format = 6;
+constexpr int index_format = 7;
 const char* const result_columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
-    "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed, floor_us";
-constexpr int column_count = 24;
+    "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed, floor_us, machines";
+constexpr int column_count = 25;
 constexpr qint64 case_bytes_max = 1 << 20;
 const char* const both_modes = "broadcaster, load-balancer";
+const char* const between_machines = ", ";
 
 /// What tells that an entry is still true.
 qint64 stamp_of(const QString& folder) {
@@ -109,6 +112,24 @@ QVariant variant(double value) {
   return std::isnan(value) ? QVariant() : QVariant(value);
 }
 
+/// Of what `machine_of` tells for each role, in the order of all_roles; one where all ran on the same.
+template <class MachineOf>
+QString machines_text(MachineOf&& machine_of) {
+  QStringList machines;
+  for (const Role role : all_roles) machines += machine_of(role);
+  return machines.count(machines.front()) == machines.size() ? machines.front() : machines.join(between_machines);
+}
+
+/// As a summary's settings name it; they may be of a version that knew no other machines.
+QString machine_in(const nlohmann::json& settings, Role role) {
+  std::string machine(local_host);
+  const auto of_role = settings.find(role_key(role));
+  if (of_role == settings.end() || !of_role->is_object()) return QString::fromStdString(machine);
+  const auto host = of_role->find("host");
+  if (host != of_role->end() && host->is_string()) machine = host->get<std::string>();
+  return QString::fromStdString(machine);
+}
+
 /// A run that has settings and no summary: under way, killed with its bench, or its disk was full.
 std::optional<ResultEntry> unfinished(const QString& folder) {
   const ReadSettings read = read_settings_file((folder + "/settings.yaml").toStdString());
@@ -118,6 +139,7 @@ std::optional<ResultEntry> unfinished(const QString& folder) {
   entry.mode = QString::fromStdString(value_text(*read.settings, "queue.mode"));
   entry.senders = read.settings->senders.amount;
   entry.receivers = read.settings->receivers.amount;
+  entry.machines = machines_text([&read](Role role) { return QString::fromStdString(host_of(role, *read.settings)); });
   entry.started = QFileInfo(folder + "/settings.yaml").lastModified();
   entry.verdict = "unfinished";
   entry.p50_us = entry.p99_us = entry.mean_lowest_95_us = entry.clock_bound_us = std::nan("");
@@ -177,6 +199,7 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     entry->started = QDateTime::fromString(text("/started"), Qt::ISODateWithMs).toLocalTime();
     entry->senders = count("settings.senders.amount", INT_MAX);
     entry->receivers = count("settings.receivers.amount", INT_MAX);
+    entry->machines = machines_text([&summary](Role role) { return machine_in(summary.at("settings"), role); });
     entry->verdict = text("/verdict");
     entry->reason = text("/reasons/0");
     entry->disturbed = text("/environment/disturbed/0");
@@ -223,7 +246,8 @@ void store(QSqlQuery& insert, const QString& folder, qint64 stamp, const ResultE
                                 QVariant(entry.settings),
                                 variant(entry.clock_bound_us),
                                 QVariant(entry.disturbed),
-                                variant(entry.floor_us)}) {
+                                variant(entry.floor_us),
+                                QVariant(entry.machines)}) {
     insert.addBindValue(value);
   }
   insert.exec();
@@ -253,6 +277,7 @@ ResultEntry entry_of(const QSqlQuery& row) {
   entry.clock_bound_us = number_or_nan(row.value(21));
   entry.disturbed = row.value(22).toString();
   entry.floor_us = number_or_nan(row.value(23));
+  entry.machines = row.value(24).toString();
   return entry;
 }
 
@@ -276,6 +301,15 @@ int badness(const QString& verdict) {
   return static_cast<int>(order.indexOf(verdict));
 }
 
+/// Each once, in the order in which the runs were made.
+QString machines_of(std::vector<const ResultEntry*> runs) {
+  std::sort(runs.begin(), runs.end(), [](const ResultEntry* a, const ResultEntry* b) { return is_earlier_run(a->name, b->name); });
+  QStringList machines;
+  for (const ResultEntry* run : runs) machines += run->machines.split(between_machines);
+  machines.removeDuplicates();
+  return machines.join(between_machines);
+}
+
 /// What a case's finished runs came to. Of runs made again, which have the same settings, the last one counts.
 void add_up(ResultEntry& entry, const QHash<QString, std::vector<const ResultEntry*>>& runs_of) {
   QHash<QString, const ResultEntry*> latest;
@@ -295,6 +329,7 @@ void add_up(ResultEntry& entry, const QHash<QString, std::vector<const ResultEnt
     entry.receivers = std::max(entry.receivers, run->receivers);
     entry.deliveries += run->deliveries;
   }
+  if (!latest.isEmpty()) entry.machines = machines_of({latest.cbegin(), latest.cend()});
   entry.runs_done = static_cast<int>(latest.size());
   if (entry.runs_done == 0) entry.verdict = "unfinished";
   QStringList told;
@@ -361,7 +396,7 @@ bool ResultFilter::matches(const ResultEntry& entry) const {
   if (to.isValid() && entry.started.date() > to) return false;
   for (const QString& word : text.split(' ', Qt::SkipEmptyParts)) {
     bool found = false;
-    for (const QString& in : {entry.name, entry.title, entry.scale, entry.test_case, entry.note, entry.tags.join(' ')}) {
+    for (const QString& in : {entry.name, entry.title, entry.scale, entry.test_case, entry.machines, entry.note, entry.tags.join(' ')}) {
       found = found || in.contains(word, Qt::CaseInsensitive);
     }
     if (!found) return false;

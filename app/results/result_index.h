@@ -28,6 +28,7 @@ struct ResultEntry {
   QDateTime newest;                // of a case: when its last run was started; else the same as `started`
   QString mode;                    // "broadcaster", "load-balancer"; of a case also both: "broadcaster, load-balancer"
   int senders = 0, receivers = 0;  // of a case: the most of any run
+  QString machines;                // "local", or of N2NQ, senders, receivers: "lab-1, lab-2, lab-3"; of a case each of its runs' once
   int runs_done = 0;               // of a case: different ones that are finished; of those made more than once the last one counts
   int runs_planned = 0;            // of a case; 0: not known before it ends
   QString verdict;                 // "unfinished": there is no summary. Of a case: the worst of its runs
@@ -49,7 +50,7 @@ struct ResultEntry {
 struct ResultFilter {
   enum class Kind { all, cases, runs_of_cases, single_runs };
   Kind kind = Kind::all;
-  QString text;  // all of its words, in name, title, case, note or tags
+  QString text;  // all of its words, in name, title, case, machines, note or tags
   QString tag, mode, verdict;
   QDate from, to;  // days, inclusive
   bool matches(const ResultEntry& entry) const;

@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -24,13 +25,26 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int column_px[] = {160, 204, 108, 84, 104, 112, 116, 84, 90, 100};
+constexpr int column_px[] = {152, 176, 104, 84, 80, 104, 112, 116, 84, 62, 44};  // the last is never less than that
 static_assert(std::size(column_px) == ResultsModel::column_count);
-// As the room goes: names of test cases are long, only figures between two clocks need their ±, and few runs were disturbed.
-constexpr int name_px_max = 420, tags_px_max = 160, note_px_min = 100, plain_p50_px = 84, plain_p99_px = 88, latency_px_max = 190,
-              disturbed_px = 172;
+// As the room goes: names of test cases are long, few runs were on other machines, only figures between two clocks need their ±, few runs
+// were disturbed, and where there are no tags and notes their heads are enough.
+constexpr int name_px_max = 420, tags_px_max = 160, noted_px = 62, unnoted_px = 44, machines_px_max = 144, plain_p50_px = 84, plain_p99_px = 88,
+              latency_px_max = 190, disturbed_px = 172;
 constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
+
+/// Machines that are named alike differ at the ends of their names, and the first and the last of them say most.
+class MachinesDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    option->textElideMode = Qt::ElideMiddle;
+  }
+};
 
 QComboBox* make_combo(const Theme& theme, const char* name, const QString& accessible_name, const QStringList& texts) {
   auto* combo = described(new ChoiceBox(theme), name, accessible_name, accessible_name);
@@ -76,6 +90,7 @@ QWidget* ResultsList::make_list() {
   model_ = new ResultsModel(theme_, this);
   table_ = described(new QTableView, "results_table", QStringLiteral("Results, newest first"), QString());
   table_->setModel(model_);
+  table_->setItemDelegateForColumn(ResultsModel::machines, new MachinesDelegate(table_));
   table_->setShowGrid(false);
   table_->setWordWrap(false);
   table_->setTabKeyNavigation(false);
@@ -108,7 +123,7 @@ QWidget* ResultsList::make_filters() {
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(space::between);
   search_ = described(new QLineEdit, "results_search", QStringLiteral("Search results"),
-                      QStringLiteral("Words in name, title, case, note or tags"));
+                      QStringLiteral("Words in name, title, case, machines, note or tags"));
   search_->setPlaceholderText(QStringLiteral("Search"));
   search_->setFixedWidth(search_px);
   mode_ = make_combo(theme_, "results_mode", QStringLiteral("Queue mode"), {"any mode", "broadcaster", "load-balancer"});
@@ -178,12 +193,17 @@ void ResultsList::set_entries(std::vector<app::ResultEntry> entries) {
 // Only when there is another room for them: a person may have set widths.
 void ResultsList::fit_columns() {
   const bool bounds = model_->any_bound();
+  const auto px_of_text = [this](const QString& text) { return table_->fontMetrics().horizontalAdvance(text) + 2 * space::between; };
   const auto px_of = [&](double app::ResultEntry::*percentile, int with_bounds_px, int plain_px) {
-    const int text_px = table_->fontMetrics().horizontalAdvance(model_->longest_latency(percentile)) + 2 * space::between;
-    return std::max(bounds ? with_bounds_px : plain_px, std::min(text_px, latency_px_max));
+    return std::max(bounds ? with_bounds_px : plain_px, std::min(px_of_text(model_->longest_latency(percentile)), latency_px_max));
   };
-  const Fit fit{table_->viewport()->width(), px_of(&app::ResultEntry::p50_us, column_px[ResultsModel::p50], plain_p50_px),
-                px_of(&app::ResultEntry::p99_us, column_px[ResultsModel::p99], plain_p99_px), model_->any_disturbed(), model_->any_noted()};
+  const int machines_px = std::clamp(px_of_text(model_->longest_machines()), column_px[ResultsModel::machines], machines_px_max);
+  const Fit fit{table_->viewport()->width(),
+                machines_px,
+                px_of(&app::ResultEntry::p50_us, column_px[ResultsModel::p50], plain_p50_px),
+                px_of(&app::ResultEntry::p99_us, column_px[ResultsModel::p99], plain_p99_px),
+                model_->any_disturbed(),
+                model_->any_noted()};
   if (fit == fitted_ || fit.room_px <= 0) return;
   fitted_ = fit;
   table_->setColumnWidth(ResultsModel::p50, fit.p50_px);
@@ -194,11 +214,18 @@ void ResultsList::fit_columns() {
                            ResultsModel::p99, ResultsModel::deliveries}) {
     rest -= table_->columnWidth(column);
   }
-  // What is left over goes to the name; half of it to tags and notes, where there are any.
-  const int over = rest - column_px[ResultsModel::name] - column_px[ResultsModel::tags] - note_px_min;
-  const int name = std::clamp(column_px[ResultsModel::name] + (fit.notes ? over / 2 : over), column_px[ResultsModel::name], name_px_max);
+  // Machines give way to the least of name, tags and note.
+  const int tags_px_min = fit.notes ? noted_px : unnoted_px;
+  const int note_px_min = fit.notes ? noted_px : unnoted_px;
+  int over = rest - column_px[ResultsModel::name] - tags_px_min - note_px_min;
+  const int machines = std::max(column_px[ResultsModel::machines], std::min(over, fit.machines_px));
+  table_->setColumnWidth(ResultsModel::machines, machines);
+  rest -= machines;
+  over -= machines;
+  // What is left over goes to the name; most of it to tags and notes, where there are any.
+  const int name = std::clamp(column_px[ResultsModel::name] + (fit.notes ? over / 3 : over), column_px[ResultsModel::name], name_px_max);
   table_->setColumnWidth(ResultsModel::name, name);
-  table_->setColumnWidth(ResultsModel::tags, std::clamp((rest - name) / 3, column_px[ResultsModel::tags], tags_px_max));
+  table_->setColumnWidth(ResultsModel::tags, std::clamp((rest - name) * 2 / 5, tags_px_min, tags_px_max));
 }
 
 void ResultsList::set_loading(bool loading) {

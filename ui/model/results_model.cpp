@@ -17,12 +17,16 @@ namespace n2nq::ui {
 
 namespace {
 
+int no_decimals(double /*value*/) {
+  return 0;
+}
+
 /// With what two clocks leave open of it, beside which tenths of a microsecond say nothing.
 QString us_text(double value, double clock_bound_us) {
   if (std::isnan(value)) return dash();
-  if (std::isnan(clock_bound_us)) return fixed_text(value, 1);
+  if (std::isnan(clock_bound_us) || clock_bound_us == 0) return fixed_text(value, 1);
   if (std::isinf(clock_bound_us)) return fixed_text(value, 0) + QStringLiteral(" ± ?");
-  return QStringLiteral("%1 ± %2").arg(fixed_text(value, 0), fixed_text(clock_bound_us, 0));
+  return QStringLiteral("%1 ± %2").arg(fixed_text(value, 0), fixed_text(app::shown_bound(clock_bound_us, no_decimals, value), 0));
 }
 
 /// NaN: the column shows none.
@@ -51,7 +55,7 @@ QString latency_doubts(const app::ResultEntry& of, int column) {
     doubts += QStringLiteral("Between the clocks of two hosts, and not known how far they are apart");
   else if (of.clock_bound_us >= std::abs(of.p50_us))
     doubts += QStringLiteral("The clocks of the hosts are known to ± %1 µs, more than the median: they tell nothing finer")
-                  .arg(fixed_text(of.clock_bound_us, 0));
+                  .arg(fixed_text(app::rounded_up(of.clock_bound_us, 0), 0));
   if (const QString near = app::near_floor_words(of.floor_us, latency_us); !near.isEmpty())
     doubts += QStringLiteral("Grey, because it is ") + near;
   return doubts.join(QLatin1Char('\n'));
@@ -109,6 +113,14 @@ QString ResultsModel::longest_latency(double app::ResultEntry::*percentile) cons
   return longest;
 }
 
+QString ResultsModel::longest_machines() const {
+  QString longest;
+  for (const app::ResultEntry& entry : all_) {
+    if (entry.machines.size() > longest.size()) longest = entry.machines;
+  }
+  return longest;
+}
+
 bool ResultsModel::any_disturbed() const {
   return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !entry.disturbed.isEmpty(); });
 }
@@ -153,6 +165,8 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
       if (entry.is_case && entry.senders <= 0) return dash();
       return (entry.is_case ? QStringLiteral("≤ %1 × %2") : QStringLiteral("%1 × %2"))
           .arg(count_text(entry.senders), count_text(entry.receivers));
+    case machines:
+      return entry.machines.isEmpty() ? dash() : entry.machines;
     case verdict:
       return verdict_sign(entry.verdict) + (entry.disturbed.isEmpty() ? QString() : QStringLiteral(" · disturbed"));
     case p50:
@@ -188,6 +202,7 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       if (column == verdict && !of.disturbed.isEmpty()) return QStringList({of.reason, of.disturbed}).join('\n').trimmed();
       if (column == verdict && !of.reason.isEmpty()) return of.reason;
       if (column == note) return of.note;
+      if (column == machines) return of.machines;
       if (column == p50 || column == p99) return latency_doubts(of, column);
       if (column == name) return of.is_case ? QVariant(QStringLiteral("Test case in %1").arg(of.folder)) : QVariant(of.folder);
       return QVariant();
@@ -198,12 +213,15 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
 
 QVariant ResultsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
-  static const QStringList titles = {
-      "started", "run", "mode", "services", "verdict", QStringLiteral("p50 µs"), QStringLiteral("p99 µs"), "deliveries", "tags", "note"};
+  static const QStringList titles = {"started", "run", "mode", "services", "machines", "verdict", QStringLiteral("p50 µs"),
+                                     QStringLiteral("p99 µs"), "deliveries", "tags", "note"};
   if (role == Qt::DisplayRole) return titles.value(section);
   const bool is_number = section == p50 || section == p99 || section == deliveries || section == services;
   if (role == Qt::TextAlignmentRole) return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
   if (role == Qt::ToolTipRole && section == services) return QStringLiteral("Senders × receivers");
+  if (role == Qt::ToolTipRole && section == machines)
+    return QStringLiteral("Where N2NQ, senders and receivers ran, in this order; one name where all were on the same machine\n"
+                          "Of a test case: every machine of its runs");
   if (role == Qt::ToolTipRole && (section == p50 || section == p99)) return QStringLiteral("Latency, from the actual send, in µs");
   return {};
 }

@@ -14,7 +14,7 @@ namespace n2nq::ui {
 class ResultsModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  enum Column { started, name, mode, services, verdict, p50, p99, deliveries, tags, note, column_count };
+  enum Column { started, name, mode, services, machines, verdict, p50, p99, deliveries, tags, note, column_count };
 
   explicit ResultsModel(const Theme& theme, QObject* parent = nullptr);
 
@@ -28,6 +28,8 @@ class ResultsModel : public QAbstractTableModel {
   bool any_bound() const;
   /// The longest text of a p50_us or p99_us; empty: there is none.
   QString longest_latency(double app::ResultEntry::*percentile) const;
+  /// The longest text of machines; empty: there is none.
+  QString longest_machines() const;
   /// Whether others used the machine during any of them.
   bool any_disturbed() const;
   /// Whether any of them has a note or tags.

@@ -21,10 +21,10 @@ struct MadeRun {
   const char* disturbed = nullptr;
 };
 
-inline void make_settings(const QString& folder) {
+inline void make_settings(const QString& folder, const Settings& settings = {}) {
   QDir().mkpath(folder);
   QFile file(folder + "/settings.yaml");
-  if (file.open(QIODevice::WriteOnly)) file.write(QByteArray::fromStdString(settings_yaml(Settings())));
+  if (file.open(QIODevice::WriteOnly)) file.write(QByteArray::fromStdString(settings_yaml(settings)));
 }
 
 inline void make_run(const QString& folder, const MadeRun& run) {

@@ -64,9 +64,8 @@ TEST_F(ResultIndexTest, WhatChangedIsReadAgainAndWhatIsGoneIsGone) {
   EXPECT_EQ(entries[1].verdict, "broken and longer");
 }
 
-/// In the summary of a made run.
-void replace_in_summary(const QString& run, const QByteArray& what, const QByteArray& with) {
-  QFile file(run + "/summary.json");
+void replace_in_file(const QString& path, const QByteArray& what, const QByteArray& with) {
+  QFile file(path);
   ASSERT_TRUE(file.open(QIODevice::ReadOnly));
   QByteArray text = file.readAll();
   file.close();
@@ -76,13 +75,18 @@ void replace_in_summary(const QString& run, const QByteArray& what, const QByteA
 }
 
 TEST_F(ResultIndexTest, SummariesThatSayNonsenseUpsetNobody) {
-  replace_in_summary(folder + "/first", "\"amount\": 10", "\"amount\": 1e300");
-  replace_in_summary(folder + "/second", "\"mode\": \"off\"", "\"mode\": [7]");
+  replace_in_file(folder + "/first/summary.json", "\"amount\": 10", "\"amount\": 1e300");
+  replace_in_file(folder + "/second/summary.json", "\"mode\": \"off\"", "\"mode\": [7]");
+  change_summary(folder + "/first", [](nlohmann::json& summary) {
+    summary["settings"]["broker"] = nlohmann::json::array({7});
+    summary["settings"]["senders"]["host"] = 7;
+  });
   const auto entries = list();
   EXPECT_EQ(names(entries).count("first"), 1);
   for (const ResultEntry& entry : entries) {
     if (entry.name == "first") {
       EXPECT_EQ(entry.senders, INT_MAX);
+      EXPECT_EQ(entry.machines, "local");
     } else if (entry.name == "second") {
       EXPECT_EQ(entry.verdict, "unfinished");
     }
@@ -101,6 +105,58 @@ TEST_F(ResultIndexTest, AMissingOrDamagedIndexIsMadeAnew) {
   damaged.write("this is no database at all, and it is longer than a page's head would be, so that it is looked at");
   damaged.close();
   EXPECT_EQ(names(list()), before);
+  EXPECT_EQ(remark, QString());
+}
+
+/// In a made run's summary, which else says nothing of hosts.
+void put_on(const QString& run, const char* broker, const char* senders, const char* receivers) {
+  change_summary(run, [&](nlohmann::json& summary) {
+    summary["settings"]["broker"]["host"] = broker;
+    summary["settings"]["senders"]["host"] = senders;
+    summary["settings"]["receivers"]["host"] = receivers;
+  });
+}
+
+QString machines_of(const std::vector<ResultEntry>& entries, const char* name) {
+  for (const ResultEntry& entry : entries) {
+    if (entry.name == name) return entry.machines;
+  }
+  return "not listed";
+}
+
+TEST_F(ResultIndexTest, SaysOnWhichMachinesARunWasAndFindsItByThem) {
+  put_on(folder + "/second", "lab-1", "lab-2", "lab-3");
+  put_on(folder + "/a-case/runs/0001-x", "lab-2", "lab-2", "lab-2");
+  Settings settings;
+  settings.receivers.host = "lab-3";
+  make_settings(folder + "/under-way", settings);
+  const auto entries = list();
+  EXPECT_EQ(machines_of(entries, "first"), "local");
+  EXPECT_EQ(machines_of(entries, "second"), "lab-1, lab-2, lab-3");
+  EXPECT_EQ(machines_of(entries, "0001-x"), "lab-2");
+  EXPECT_EQ(machines_of(entries, "under-way"), "local, local, lab-3");
+  ResultFilter filter;
+  filter.text = "LAB-3";
+  QStringList found;
+  for (const ResultEntry& entry : entries) {
+    if (filter.matches(entry)) found += entry.name;
+  }
+  EXPECT_EQ(found, QStringList({"under-way", "second"}));
+}
+
+TEST_F(ResultIndexTest, MachinesAreKeptInTheIndexAndReadAgainFromOneOfAnotherFormat) {
+  const QString index = folder + "/.index.sqlite";
+  put_on(folder + "/second", "lab-1", "lab-2", "lab-3");
+  list();
+  replace_in_file(index, "lab-1, lab-2, lab-3", "lab-7, lab-8, lab-9");
+  EXPECT_EQ(machines_of(list(), "second"), "lab-7, lab-8, lab-9");
+  // As an earlier version left it: its number is the last byte of the four from the 60th on.
+  QFile file(index);
+  char format = 0;
+  ASSERT_TRUE(file.open(QIODevice::ReadWrite) && file.seek(63) && file.getChar(&format));
+  ASSERT_TRUE(file.seek(63) && file.putChar(static_cast<char>(format - 1)));
+  file.close();
+  EXPECT_EQ(machines_of(list(), "second"), "lab-1, lab-2, lab-3");
   EXPECT_EQ(remark, QString());
 }
 
@@ -188,6 +244,18 @@ TEST_F(ResultIndexTest, ATestCaseIsAnEntryThatItsRunsMake) {
   EXPECT_TRUE(filter.matches(again));
   filter.kind = ResultFilter::Kind::single_runs;
   EXPECT_FALSE(filter.matches(again));
+}
+
+TEST_F(ResultIndexTest, ACaseWasOnEachMachineOfItsRunsOnce) {
+  const QString test_case = folder + "/a-case";
+  make_case_state(test_case, 3);
+  EXPECT_EQ(machines_of(list(), "a-case"), "local");
+  for (const char* run : {"/runs/0002-y", "/runs/0003-z"}) make_run(test_case + run, {.mode = "load-balancer"});
+  put_on(test_case + "/runs/0002-y", "lab-1", "lab-3", "lab-1");
+  put_on(test_case + "/runs/0003-z", "lab-1", "lab-2", "lab-3");
+  EXPECT_EQ(machines_of(list(), "a-case"), "local, lab-1, lab-3, lab-2");
+  QDir(test_case + "/runs").removeRecursively();
+  EXPECT_EQ(machines_of(list(), "a-case"), "");
 }
 
 TEST_F(ResultIndexTest, NothingIsMovedAwayFromUnderACaseThatRuns) {
