@@ -62,7 +62,8 @@ QString difference_text(const ComparedFigure& figure, std::size_t side) {
   if (std::isnan(difference.difference) || (difference.from == 0 && difference.to == 0)) return difference.words(figure.is_time());
   const QString sign = difference.difference > 0 ? "+" : difference.difference < 0 ? QString::fromUtf8("−") : "";
   QString text = sign + value_text_of(figure, std::abs(difference.difference));
-  if (!std::isnan(difference.clock_bound)) text += QString::fromUtf8(" ± ") + figure_text(difference.clock_bound);
+  const double bound = difference.clock_bound;
+  if (!std::isnan(bound)) text += QString::fromUtf8(" ± ") + clock_bound_text(bound, difference.difference);
   if (!std::isnan(difference.percent)) {
     const QString percent = QString::number(std::abs(difference.percent), 'f', std::abs(difference.percent) < 10 ? 1 : 0);
     text += QString::fromUtf8(" (%1%2 %)").arg(sign, percent);
@@ -122,8 +123,8 @@ QString point_block(const ComparedPoint& point, const std::vector<ComparedSide>&
     if (!told(figure, many_points)) continue;
     QStringList row("  " + qt_text(figure.path) + (figure.unit.empty() ? QString() : " " + qt_text(figure.unit)));
     for (std::size_t i = 0; i < sides.size(); ++i) {
-      row += value_text_of(figure, figure.values[i]) +
-             (std::isnan(figure.clock_bounds[i]) ? QString() : QString::fromUtf8(" ± ") + figure_text(figure.clock_bounds[i]));
+      const double value = figure.values[i], bound = figure.clock_bounds[i];
+      row += value_text_of(figure, value) + (std::isnan(bound) ? QString() : QString::fromUtf8(" ± ") + clock_bound_text(bound, value));
       if (i > 0) row += difference_text(figure, i);
     }
     rows.push_back(row);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/cli/result_table.h"
+#include "app/figure/number_text.h"
 
 namespace n2nq::app {
 
@@ -19,6 +20,12 @@ QString in_flight_text(const LiveFigures& figures) {
   return text + QString::fromUtf8(" ± ") + (known ? grouped(std::llround(figures.in_flight_bound)) : QString("?"));
 }
 
+/// Of both percentiles, which stand before it.
+QString latency_bound_text(double bound_us, const Percentiles& latency) {
+  const auto beside = [bound_us](double value_us) { return shown_bound(bound_us, three_digit_decimals, value_us); };
+  return std::isnan(bound_us) ? QString("?") : figure_text(std::max(beside(latency.p50_us), beside(latency.p99_us)));
+}
+
 }  // namespace
 
 bool knows_in_flight(const LiveFigures& figures) {
@@ -31,7 +38,7 @@ std::vector<LinePart> live_parts(const LiveFigures& figures) {
   QString latency = QString::fromUtf8("  p50 %1 p99 %2 µs").arg(figure_text(figures.latency.p50_us), figure_text(figures.latency.p99_us));
   const double bound_us = figures.clocks.latency.total_us();
   if (figures.clocks.latency.apart && !std::isnan(figures.latency.p50_us)) {
-    latency += QString::fromUtf8(" ± ") + (std::isnan(bound_us) ? QString("?") : figure_text(bound_us));
+    latency += QString::fromUtf8(" ± ") + latency_bound_text(bound_us, figures.latency);
     if (std::abs(figures.latency.p50_us) < bound_us) latency += " (more than the median)";
   }
   const auto rate_text = [](double per_s) { return QString(" at %1/s").arg(figure_text(per_s)); };

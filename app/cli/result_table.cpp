@@ -64,7 +64,7 @@ QString figures_block(const Json& summary) {
       if (std::isfinite(limit_us) && std::abs(number_of(value)) < limit_us) below += column_names[i];
     }
     if (!std::isnan(bound_us)) {
-      out += QString::fromUtf8("  ± ") + figure_text(bound_us);
+      out += QString::fromUtf8("  ± ") + clock_bound_text(bound_us);
       if (!below.isEmpty()) out += ", which is more than " + below.join(", ");
     }
     if (!near.isEmpty()) out += "  " + below_floor_text(floor_us) + ": " + near.join(", ");
@@ -82,7 +82,7 @@ QString stages_line(const Json& summary) {
     parts += QString("%1 %2").arg(row.name, figure_text(mean));
     if (const double bound_us = clock_limit_at(summary, std::string("stages.") + row.key + ".mean"); !std::isnan(bound_us)) {
       const bool is_below = std::isfinite(bound_us) && std::abs(mean) < bound_us;
-      parts.back() += QString::fromUtf8(" ± ") + figure_text(bound_us) + (is_below ? " (more than itself)" : "");
+      parts.back() += QString::fromUtf8(" ± ") + clock_bound_text(bound_us, mean) + (is_below ? " (more than itself)" : "");
     }
   }
   if (parts.isEmpty()) return {};
@@ -164,6 +164,10 @@ QString figure_text(double value) {
   if (size >= 999.5) return grouped(std::llround(value));
   if (size == 0) return "0.000";
   return three_digits(value);
+}
+
+QString clock_bound_text(double bound, double value) {
+  return figure_text(shown_bound(bound, three_digit_decimals, value));
 }
 
 QString below_floor_text(double floor_us) {

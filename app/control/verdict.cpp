@@ -13,6 +13,7 @@
 #include "app/control/disturbance.h"
 #include "app/control/final_account.h"
 #include "app/control/recovery.h"
+#include "app/figure/number_text.h"
 #include "app/settings/host_name.h"
 
 namespace n2nq::app {
@@ -147,8 +148,12 @@ void tell_held_back(const RunRecord& record, QStringList& reasons) {
   tell("held_back_by_receivers_ns", "senders", "receivers most of which were behind");
 }
 
+int reason_decimals(double us) {
+  return us < 100 ? 1 : 0;
+}
+
 QString in_reason(double us) {
-  return QString::number(us, 'f', us < 100 ? 1 : 0);
+  return QString::number(us, 'f', reason_decimals(us));
 }
 
 /// No defect of the run, as nobody waited for this bench; but live figures and charts have a gap there.
@@ -276,12 +281,14 @@ void tell_clock_bound(const LiveFigures& figures, QStringList& reasons) {
     reasons += QString::fromUtf8(
                    "the clocks of the hosts are known to ± %1 µs, which is more than the median latency (%2 µs): "
                    "the latencies between these hosts tell nothing finer")
-                   .arg(in_reason(clocks.latency.total_us()), in_reason(figures.latency.p50_us));
+                   .arg(in_reason(shown_bound(clocks.latency.total_us(), reason_decimals)), in_reason(figures.latency.p50_us));
     return;  // nor do their parts
   }
   QStringList hidden;
   const auto look_at = [&](const char* stage, const ClockBound& bound, double mean_us) {
-    if (hides(bound, mean_us)) hidden += QString::fromUtf8("%1 (%2 ± %3 µs)").arg(stage, in_reason(mean_us), in_reason(bound.total_us()));
+    if (!hides(bound, mean_us)) return;
+    const double shown_us = shown_bound(bound.total_us(), reason_decimals, mean_us);
+    hidden += QString::fromUtf8("%1 (%2 ± %3 µs)").arg(stage, in_reason(mean_us), in_reason(shown_us));
   };
   look_at("to N2NQ", clocks.to_broker, figures.stages.to_broker_us);
   look_at("to receiver", clocks.to_receiver, figures.stages.to_receiver_us);

@@ -12,6 +12,12 @@ namespace {
 constexpr double whole_max = 1e12;
 constexpr double plain_min = 1e-5;  // below it there are more zeros than a reader counts
 
+/// To the next whole number of steps, and to one at least: 0 would be none.
+double steps_up(double steps) {
+  constexpr double hardly = 1e-6;  // what arithmetic adds to a whole number of steps is none more
+  return steps > 0 ? std::max(1.0, std::ceil(steps - hardly)) : steps;
+}
+
 }  // namespace
 
 QString grouped_digits(QString digits, QChar apart) {
@@ -53,17 +59,35 @@ int decimals_for(double value) {
   return size < 99.95 ? 1 : 0;
 }
 
+int three_digit_decimals(double value) {
+  const double size = std::abs(value);
+  const bool small = size > 0 && size < 0.9995;  // two decimals would leave two digits of it, or none
+  return small ? 2 - static_cast<int>(std::floor(std::log10(size))) : decimals_for(value);
+}
+
 QString three_digits(double value) {
   const double size = std::abs(value);
   if (size > 0 && size < plain_min) return QString::number(value, 'e', 2);
-  const bool small = size > 0 && size < 0.9995;  // two decimals would leave two digits of it, or none
-  return QString::number(value, 'f', small ? 2 - static_cast<int>(std::floor(std::log10(size))) : decimals_for(value));
+  return QString::number(value, 'f', three_digit_decimals(value));
 }
 
 QString short_number(double value) {
   if (value < 0) return QString::fromUtf8("−") + short_number(-value);
   if (value == std::floor(value) && std::abs(value) < whole_max) return count_text(static_cast<std::int64_t>(value));
   return std::isnan(value) ? dash() : grouped_digits(three_digits(value));
+}
+
+double rounded_up(double limit, int decimals) {
+  const double scale = std::pow(10.0, decimals);
+  return steps_up(limit * scale) / scale;
+}
+
+double shown_bound(double bound, int (*decimals_of)(double), double value) {
+  if (bound == 0) return 0;  // what the rounding of an exact value took is nothing that clocks leave open
+  const double scale = std::pow(10.0, decimals_of(value));
+  const double left_out = std::abs(value - std::round(value * scale) / scale);
+  const double limit = left_out > 0 ? bound + left_out : bound;  // none of NaN
+  return rounded_up(limit, decimals_of(limit));
 }
 
 BoundedText bounded_time_text(double value_us, double bound_us, QChar apart) {
@@ -77,9 +101,7 @@ BoundedText bounded_time_text(double value_us, double bound_us, QChar apart) {
   };
   const double shown_us = std::round(std::abs(value_us) / step_us) * step_us;
   const double within_us = bound_us + std::abs(std::abs(value_us) - shown_us);
-  // What arithmetic adds to a whole number of steps is none more.
-  constexpr double hardly = 1e-6;
-  return {text(shown_us), text(std::ceil(within_us / step_us - hardly) * step_us), value_us < 0 && shown_us > 0};
+  return {text(shown_us), text(steps_up(within_us / step_us) * step_us), value_us < 0 && shown_us > 0};
 }
 
 QString offset_text(double offset_us, double bound_us, QChar apart) {

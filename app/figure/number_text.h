@@ -22,10 +22,19 @@ QString count_text(std::int64_t count);
 QString fixed_text(double value, int decimals);
 /// Decimals that leave about three digits: 9.12, 94.8, 402.
 int decimals_for(double value);
+/// The same of what three_digits() shows, which has more where there are zeros before them: 0.0123.
+int three_digit_decimals(double value);
 /// About three digits, thousands not apart: 1402, 94.8, 0.512, 0.0123; below 0.00001 with an exponent: 1.23e-07.
 QString three_digits(double value);
 /// Whole numbers with all digits, others with about three: 9.12, 94.8, 0.0123, 1.23e-07.
 QString short_number(double value);
+
+/// A ± of clocks is a limit, so what is shown of it is never less: the smallest number with so many decimals that is not below it. 0, NaN
+/// and what is infinite stay.
+double rounded_up(double limit, int decimals);
+/// The same for texts whose decimals go by the size of what they show. `value`: what the ± stands directly behind, shown by the same rule;
+/// what its rounding took is added, so that value ± bound as shown holds all that it may be.
+double shown_bound(double bound, int (*decimals_of)(double), double value = 0);
 
 /// A time and its ±, both of them with their unit: the time to a tenth of the ±, however large it is, and the ± rounded up by what that
 /// leaves out.

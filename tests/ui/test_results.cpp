@@ -28,9 +28,11 @@
 #include "ui/card/results_list.h"
 #include "ui/chart/figure_view.h"
 #include "ui/page/results_page.h"
+#include "ui/text/figures.h"
 #include "ui/theme/theme.h"
 #include "ui/widget/elided_label.h"
 
+using n2nq::ui::ResultsModel;
 using n2nq::ui_test::BenchWindow;
 
 class TestResults : public QObject {
@@ -43,6 +45,7 @@ class TestResults : public QObject {
   QTableView* table() { return bench->find<QTableView>(QStringLiteral("results_table")); }
   int rows() { return table()->model()->rowCount(); }
   QString cell(int row, int column) { return table()->model()->index(row, column).data().toString(); }
+  QString tags_and_note(int row) { return cell(row, ResultsModel::tags) + u'|' + cell(row, ResultsModel::note); }
   bool settled() {
     return BenchWindow::wait_for([this] { return !page().is_busy(); });
   }
@@ -77,8 +80,8 @@ class TestResults : public QObject {
 
   void the_newest_stands_first_and_filters_narrow() {
     QCOMPARE(rows(), 2);
-    QCOMPARE(cell(0, 2), QStringLiteral("load balancer"));
-    QCOMPARE(cell(1, 2), QStringLiteral("broadcaster"));
+    QCOMPARE(cell(0, ResultsModel::mode), QStringLiteral("load balancer"));
+    QCOMPARE(cell(1, ResultsModel::mode), QStringLiteral("broadcaster"));
     auto* mode = bench->find<QComboBox>(QStringLiteral("results_mode"));
     mode->setCurrentIndex(1);
     QCOMPARE(rows(), 1);
@@ -95,8 +98,7 @@ class TestResults : public QObject {
     QVERIFY(bench->type(QStringLiteral("result_note"), QStringLiteral("the first one")));
     QVERIFY(bench->type(QStringLiteral("result_tags"), QStringLiteral("old, disk")));
     table()->setFocus();
-    QVERIFY(BenchWindow::wait_for(
-        [this] { return cell(1, 8) == QStringLiteral("old, disk") && cell(1, 9) == QStringLiteral("the first one"); }));
+    QVERIFY(BenchWindow::wait_for([this] { return tags_and_note(1) == QStringLiteral("old, disk|the first one"); }));
   }
 
   void what_is_being_typed_stays_when_the_list_is_read_again() {
@@ -123,8 +125,7 @@ class TestResults : public QObject {
     QCOMPARE(tags->text(), QStringLiteral("old, disk"));
     QCOMPARE(note->text(), QStringLiteral("the first one of two"));
     table()->setFocus();
-    QVERIFY(BenchWindow::wait_for(
-        [this] { return cell(1, 8) == QStringLiteral("old, disk") && cell(1, 9) == QStringLiteral("the first one of two"); }));
+    QVERIFY(BenchWindow::wait_for([this] { return tags_and_note(1) == QStringLiteral("old, disk|the first one of two"); }));
     QVERIFY(settled());
   }
 
@@ -169,7 +170,7 @@ class TestResults : public QObject {
     digest.slices.resize(n2nq::app::RunDigest::slices_max);
     digest.slowest.assign(digest.slices.size(), {{.receiver = 1, .sender = 2, .to_broker_us = 20, .to_receiver_us = 900, .latency_us = 930}});
     digest.latency_limit_us = 33;
-    digest.to_broker_limit_us = 21.5;
+    digest.to_broker_limit_us = 21.42;
     digest.to_receiver_limit_us = INFINITY;
     auto* view = page().report_view();
     const n2nq::app::Report report = view->report();
@@ -329,13 +330,13 @@ class TestResults : public QObject {
     bench->window().show_page(QStringLiteral("Bench"));
     QVERIFY(show_list());
     QCOMPARE(rows(), 3);
-    QVERIFY2(cell(2, 5).contains(QStringLiteral("229 ± 4")), qPrintable(cell(2, 5)));
+    QVERIFY2(cell(2, ResultsModel::p50).contains(QStringLiteral("229 ± 4")), qPrintable(cell(2, ResultsModel::p50)));
     const auto color = [this](int row, int column) {
       return table()->model()->index(row, column).data(Qt::ForegroundRole).value<QColor>();
     };
-    QCOMPARE(color(2, 5), color(2, 8));  // near the floor: as grey as a tag
-    QVERIFY(color(2, 5) != color(2, 7));
-    const QString why = table()->model()->index(2, 5).data(Qt::ToolTipRole).toString();
+    QCOMPARE(color(2, ResultsModel::p50), color(2, ResultsModel::tags));  // near the floor: as grey as a tag
+    QVERIFY(color(2, ResultsModel::p50) != color(2, ResultsModel::deliveries));
+    const QString why = table()->model()->index(2, ResultsModel::p50).data(Qt::ToolTipRole).toString();
     QVERIFY2(why.contains(QStringLiteral("they tell nothing finer\nGrey, because it is below twice")), qPrintable(why));
     table()->selectRow(2);
     QVERIFY(bench->click(QStringLiteral("button_result_open")));
@@ -350,7 +351,7 @@ class TestResults : public QObject {
     QVERIFY2(n2nq::app::figure_svg(figure).contains(">clocks ±</text>"), "its legend says what the band is");
     QVERIFY(page().report_view()->show_part(QStringLiteral("Means of the stages")));
     QCOMPARE(page().report_view()->figure_view()->figure().remarks,
-             QStringList(QStringLiteral("to N2NQ ± 2\u202f226 µs (more than itself), to receiver ± 2\u202f226 µs (more than itself): between the clocks "
+             QStringList(QStringLiteral("to N2NQ ± 2\u202f227 µs (more than itself), to receiver ± 2\u202f227 µs (more than itself): between the clocks "
                                         "of two hosts.")));
     const auto* grey = bench->find<QLabel>(QStringLiteral("report_below"));
     QVERIFY(page().report_view()->show_part(QStringLiteral("Figures")));
@@ -363,6 +364,76 @@ class TestResults : public QObject {
     bench->window().show_page(QStringLiteral("Bench"));
     QVERIFY(show_list());
     QCOMPARE(rows(), 2);
+  }
+
+  void a_latency_and_its_bound_hold_in_the_list_all_that_it_may_be() {
+    ResultsModel model(bench->window().theme());
+    const auto shown = [&model](double clock_bound_us) {
+      n2nq::app::ResultEntry run;
+      run.p50_us = 38.49;
+      run.p99_us = 412;
+      run.clock_bound_us = clock_bound_us;
+      model.set_entries({run});
+      return model.index(0, ResultsModel::p50).data().toString() + u'|' + model.index(0, ResultsModel::p99).data().toString();
+    };
+    QCOMPARE(shown(12.49), QStringLiteral("38 ± 13|412 ± 13"));
+    QCOMPARE(shown(12.6), QStringLiteral("38 ± 14|412 ± 13"));
+    QCOMPARE(shown(0.2), QStringLiteral("38 ± 1|412 ± 1"));
+    QCOMPARE(shown(INFINITY), QStringLiteral("38 ± ?|412 ± ?"));
+    for (const double none : {0.0, std::nan("")}) QCOMPARE(shown(none), QStringLiteral("38.5|412.0"));
+    shown(49.2);
+    const QString why = model.index(0, ResultsModel::p50).data(Qt::ToolTipRole).toString();
+    QVERIFY2(why.contains(QStringLiteral("known to ± 50 µs, more than the median")), qPrintable(why));
+  }
+
+  /// Of runs on several machines; this one is on one.
+  void the_list_says_where_runs_were_and_has_room_for_it() {
+    QCOMPARE(cell(0, ResultsModel::machines), QStringLiteral("local"));
+    QVERIFY(bench->type(QStringLiteral("results_search"), QStringLiteral("local")));
+    QCOMPARE(rows(), 2);
+    bench->find<QLineEdit>(QStringLiteral("results_search"))->clear();
+    n2nq::app::ResultEntry run;
+    run.folder = QStringLiteral("/runs/apart");
+    run.name = QStringLiteral("apart");
+    run.mode = QStringLiteral("load-balancer");
+    run.senders = run.receivers = 10;
+    run.machines = QStringLiteral("lab-1, lab-2, lab-3");
+    run.verdict = QStringLiteral("degraded");
+    run.p50_us = 229;
+    run.p99_us = 900;
+    run.mean_lowest_95_us = 230;
+    run.clock_bound_us = 33;
+    run.deliveries = 20'000;
+    n2nq::ui::ResultsList list(bench->window().theme());
+    list.resize(page().findChild<n2nq::ui::ResultsList*>()->size());
+    list.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&list, n2nq::ui_test::deadline_ms));
+    const auto* shown = list.findChild<QTableView*>(QStringLiteral("results_table"));
+    const auto where = [shown] { return shown->model()->index(0, ResultsModel::machines); };
+    const auto width_px = [shown] { return shown->columnWidth(ResultsModel::machines); };
+    // The last column has what is left over.
+    const auto all_fit = [shown] { return shown->horizontalHeader()->length() == shown->viewport()->width(); };
+    const auto widths = [shown] {
+      QString out = QStringLiteral("room %1:").arg(shown->viewport()->width());
+      for (int column = 0; column < ResultsModel::column_count; ++column) out += QStringLiteral(" %1").arg(shown->columnWidth(column));
+      return out;
+    };
+    list.set_entries({run});
+    QVERIFY2(BenchWindow::wait_for(all_fit), qPrintable(widths()));
+    const int needed_px = shown->fontMetrics().horizontalAdvance(where().data().toString()), whole_px = width_px();
+    QVERIFY2(whole_px > needed_px, qPrintable(QStringLiteral("%1 of %2").arg(whole_px).arg(needed_px)));
+    // Where all there is has to be shown it gives way.
+    run.disturbed = QStringLiteral("others ran");
+    run.note = QStringLiteral("before the new disk");
+    run.tags = QStringList(QStringLiteral("baseline"));
+    list.set_entries({run});
+    QVERIFY2(BenchWindow::wait_for(all_fit), qPrintable(widths()));
+    QVERIFY2(width_px() < whole_px, qPrintable(QStringLiteral("%1 of %2").arg(width_px()).arg(whole_px)));
+    QVERIFY(width_px() >= shown->horizontalHeader()->sectionSizeHint(ResultsModel::machines));
+    QCOMPARE(where().data(Qt::ToolTipRole).toString(), QStringLiteral("lab-1, lab-2, lab-3"));
+    run.machines.clear();  // of a case of which no run is finished
+    list.set_entries({run});
+    QCOMPARE(where().data().toString(), n2nq::ui::dash());
   }
 
   void two_runs_are_compared() {
@@ -472,7 +543,7 @@ class TestResults : public QObject {
     const QAbstractButton* undo = bench->find<QAbstractButton>(QStringLiteral("button_result_undo"));
     const auto remove_first = [&] {
       table()->selectRow(0);
-      const QString name = QFileInfo(table()->model()->index(0, 1).data(Qt::ToolTipRole).toString()).fileName();
+      const QString name = QFileInfo(table()->model()->index(0, ResultsModel::name).data(Qt::ToolTipRole).toString()).fileName();
       return bench->click(QStringLiteral("button_result_delete")) && settled() ? name : QString();
     };
     const QString before = remove_first(), last = remove_first();

@@ -55,7 +55,10 @@ QString value_text(const app::FigurePoint& point) {
     const double half = std::max(*point.high - point.y, point.y - *point.low);
     text += QStringLiteral(" ±") + fixed_text(half, decimals_for(half));
   }
-  if (point.clock_bound > 0) text += QStringLiteral(" (clocks ±%1)").arg(fixed_text(point.clock_bound, decimals_for(point.clock_bound)));
+  if (point.clock_bound > 0) {
+    const double shown = app::shown_bound(point.clock_bound, decimals_for, point.y);
+    text += QStringLiteral(" (clocks ±%1)").arg(fixed_text(shown, decimals_for(shown)));
+  }
   return point.why.isEmpty() ? text : text + QString::fromUtf8(marked_sign);
 }
 
@@ -123,7 +126,9 @@ QWidget* CaseFigureCard::make_table() {
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setDefaultSectionSize(table_row_px);
   table_->horizontalHeader()->setHighlightSections(false);
-  table_->horizontalHeader()->setTextElideMode(Qt::ElideRight);
+  // Names of points and of curves begin alike.
+  table_->setTextElideMode(Qt::ElideMiddle);
+  table_->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
   table_->setMinimumHeight(table_row_px * 4);
   table_->setMaximumHeight(table_row_px * (table_rows_shown + 6));
   connect(table_, &QTableWidget::cellClicked, this, [this](int row, int column) {
@@ -195,7 +200,11 @@ void CaseFigureCard::fill_table() {
   table_->setHorizontalHeaderLabels(titles);
   table_->horizontalHeaderItem(0)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   table_->horizontalHeaderItem(0)->setToolTip(titles[0]);
-  for (const auto& [x, row] : rows) table_->setItem(row, 0, new QTableWidgetItem(x_text(figure_, x)));
+  for (const auto& [x, row] : rows) {
+    auto* item = new QTableWidgetItem(x_text(figure_, x));
+    item->setToolTip(item->text());
+    table_->setItem(row, 0, item);
+  }
   for (std::size_t s = 0; s < figure_.series.size(); ++s) {
     const int column = static_cast<int>(s) + 1;
     table_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);

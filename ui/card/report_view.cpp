@@ -39,6 +39,7 @@ QTableWidget* make_table(const char* name, const QString& accessible_name) {
   show_whole_numbers(table);
   table->setShowGrid(false);
   table->setWordWrap(false);
+  table->setTextElideMode(Qt::ElideMiddle);  // names of runs and of points begin alike, and so do folders
   table->setTabKeyNavigation(false);
   table->setEditTriggers(QAbstractItemView::NoEditTriggers);
   table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -84,10 +85,15 @@ QTableWidgetItem* number_item(const QString& text) {
   return item;
 }
 
-/// Of a time between two clocks, behind its unit.
+/// Of a time between two clocks, as its column shows it.
+QString bound_us_text(double limit_us) {
+  return fixed_text(app::rounded_up(limit_us, 1), 1);
+}
+
+/// The same behind a unit.
 QString bound_in_head(double limit_us) {
   if (std::isnan(limit_us)) return {};
-  return std::isinf(limit_us) ? QStringLiteral(" ± ?") : QStringLiteral(" ± ") + fixed_text(limit_us, 1);
+  return std::isinf(limit_us) ? QStringLiteral(" ± ?") : QStringLiteral(" ± ") + bound_us_text(limit_us);
 }
 
 /// As the log has them.
@@ -308,7 +314,7 @@ void ReportView::show_slice(int slice) {
       QTableWidgetItem* item = number_item(fixed_text(part_us, 1));
       if (std::isfinite(limit_us) && std::abs(part_us) < limit_us) {
         make_grey(item);
-        item->setToolTip(QStringLiteral("%1 (less than its ± of %2 µs: the clocks tell nothing finer)").arg(item->text(), fixed_text(limit_us, 1)));
+        item->setToolTip(QStringLiteral("%1 (less than its ± of %2 µs: the clocks tell nothing finer)").arg(item->text(), bound_us_text(limit_us)));
         any_grey = true;
       }
       slow_->setItem(row, column++, item);

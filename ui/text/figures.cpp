@@ -14,6 +14,12 @@ using app::narrow_space;
 
 constexpr std::array<TimeScale, 4> scales = {TimeScale{"ns", 1e3}, TimeScale{"µs", 1}, TimeScale{"ms", 1e-3}, TimeScale{"s", 1e-6}};
 
+/// As time_figure(), but of a limit, and so no less than it.
+Figure limit_figure(double limit_us) {
+  const double factor = time_scale(limit_us).factor;
+  return time_figure(app::shown_bound(limit_us * factor, decimals_for) / factor);
+}
+
 }  // namespace
 
 QString count_short(std::int64_t count) {
@@ -46,7 +52,7 @@ Figure time_figure(double value_us, int extra_decimals) {
 
 QString bound_text(const app::ClockBound& bound) {
   if (!bound.apart) return {};
-  return QString::fromUtf8("± ") + (std::isnan(bound.total_us()) ? QStringLiteral("?") : time_figure(bound.total_us()).text());
+  return QString::fromUtf8("± ") + (std::isnan(bound.total_us()) ? QStringLiteral("?") : limit_figure(bound.total_us()).text());
 }
 
 bool is_below(const app::ClockBound& bound, double value_us) {
@@ -70,7 +76,8 @@ QString count_bound_text(double bound) {
 }
 
 QString in_flight_bound_explained() {
-  return QStringLiteral("±: senders and receivers tell on hosts of their own, by two clocks; and what is not told to be accepted yet");
+  return QStringLiteral("±: senders and receivers do not tell at one moment (hosts of their own have two clocks, and a slow one answers late), "
+                        "and what was sent is not all told to be accepted yet");
 }
 
 QString floor_words(double floor_us, double latency_us) {

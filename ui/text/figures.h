@@ -37,7 +37,7 @@ struct Figure {
   QString text() const { return unit.isEmpty() ? value : value + QChar(0x202F) + unit; }
 };
 Figure time_figure(double value_us, int extra_decimals = 0);
-/// "± 12 µs", "± ?" while it is not known; empty for a figure of one clock.
+/// "± 12.5 µs", rounded up; "± ?" while it is not known; empty for a figure of one clock.
 QString bound_text(const app::ClockBound& bound);
 /// Which ways to N2NQ a bound is of: a stage has one, a latency those of senders and receivers together, as far as they have other clocks.
 enum class Ways { one, all };

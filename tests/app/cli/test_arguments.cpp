@@ -326,6 +326,25 @@ TEST(result_table, what_is_less_than_what_the_clocks_leave_open_is_named_behind_
   EXPECT_EQ(behind("stages, means"), QString::fromUtf8("± ? + in queue 25.0 + to receiver 25.0 ± 20.0 µs"));
 }
 
+TEST(result_table, what_the_clocks_leave_open_is_never_shown_less_than_it_is) {
+  nlohmann::json summary = whole_summary();
+  summary["environment"].erase("floor");
+  summary["latency_us"]["bound_us"] = 12.44;
+  summary["stages"]["to_broker_us"] = {{"mean", 38.449}, {"bound_us", 12.48}};
+  const QString table = result_table(summary, "/runs/1");
+  EXPECT_TRUE(table.contains(QString::fromUtf8("  ± 12.5\n"))) << table.toStdString();
+  EXPECT_TRUE(table.contains(QString::fromUtf8("to N2NQ 38.4 ± 12.6 +"))) << "with what 38.4 leaves out: " << table.toStdString();
+
+  std::vector<ComparedSide> sides;
+  for (const char* folder : {"/runs/a", "/runs/b"}) {
+    sides.push_back({.name = {}, .folder = folder, .runs = {{.folder = folder, .summary = summary}}, .left_out = {}});
+    summary["stages"]["to_broker_us"]["mean"] = 48.449;
+  }
+  const QString text = comparison_text(compare(sides));
+  for (const char* cell : {"38.4 ± 12.6", "48.4 ± 12.6", "+10.0 ± 25.0"})
+    EXPECT_TRUE(text.contains(QString::fromUtf8(cell))) << cell << ": " << text.toStdString();
+}
+
 TEST(result_table, small_figures_stand_apart_from_each_other) {
   nlohmann::json summary = whole_summary();
   for (const double delay_ms : {-0.0000123, -0.00000123, -1.23e-9}) {

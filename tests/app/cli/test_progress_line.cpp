@@ -49,6 +49,15 @@ TEST(ProgressLine, says_in_words_that_the_median_is_less_than_what_the_clocks_ma
   EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8(" µs"))) << "of what is not known: " << whole_line(figures).toStdString();
 }
 
+TEST(ProgressLine, what_the_clocks_may_err_is_rounded_up_with_what_is_left_out_of_both_percentiles) {
+  LiveFigures figures = figures_between_hosts();
+  figures.latency.p50_us = 38.49;
+  figures.clocks.latency = {.apart = true, .asymmetry_us = 12, .estimation_us = 0.44};
+  EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8("  p50 38.5 p99 – µs ± 12.5"))) << whole_line(figures).toStdString();
+  figures.latency.p99_us = 402.4;
+  EXPECT_TRUE(whole_line(figures).endsWith(QString::fromUtf8("  p50 38.5 p99 402 µs ± 12.9"))) << whole_line(figures).toStdString();
+}
+
 TEST(ProgressLine, on_a_narrow_terminal_whole_parts_are_left_out_and_the_line_says_so) {
   LiveFigures figures = figures_between_hosts();
   figures.sent_per_s = 100;

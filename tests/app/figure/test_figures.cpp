@@ -236,6 +236,66 @@ TEST(NumberText, IsReadWithAboutThreeDigits) {
   EXPECT_EQ(short_number(std::nan("")), dash());
 }
 
+int no_decimals(double) {
+  return 0;
+}
+
+TEST(Numbers, what_is_shown_of_a_bound_is_never_less_and_takes_in_what_is_left_out_of_its_value) {
+  struct Case {
+    double bound, value;
+    const char* shown;
+  };
+  for (const auto& [bound, value, shown] : {Case{12.44, 0, "12.5"},
+                                            Case{12.4, 0, "12.4"},
+                                            Case{9.991, 0, "10.0"},
+                                            Case{99.91, 0, "100"},
+                                            Case{999.2, 0, "1000"},
+                                            Case{4452.1, 0, "4453"},
+                                            Case{0.99921, 0, "1.00"},
+                                            Case{0.0123401, 0, "0.0124"},
+                                            Case{1.2301e-7, 0, "1.24e-07"},
+                                            Case{12.44, 38.49, "12.5"},
+                                            Case{12.49, 38.449, "12.6"},
+                                            Case{0.1, -38.45, "0.150"},
+                                            Case{12.44, std::nan(""), "12.5"},
+                                            Case{0, 38.449, "0.00"}}) {
+    EXPECT_EQ(three_digits(shown_bound(bound, three_digit_decimals, value)), shown) << bound << " of " << value;
+  }
+  EXPECT_EQ(shown_bound(12.49, no_decimals, 38.49), 13);
+  EXPECT_EQ(rounded_up(12.6, 1), 12.6);
+  EXPECT_EQ(rounded_up(12.61, 1), 12.7);
+  EXPECT_EQ(rounded_up(1e-9, 0), 1) << "not 0, which would be none";
+  EXPECT_EQ(rounded_up(0, 1), 0);
+  EXPECT_TRUE(std::isinf(shown_bound(INFINITY, decimals_for, 38.49)));
+  EXPECT_TRUE(std::isnan(shown_bound(std::nan(""), decimals_for, 38.49)));
+}
+
+TEST(Numbers, a_value_and_its_bound_hold_as_shown_all_that_the_value_may_be) {
+  struct Rule {
+    int (*decimals_of)(double);
+    QString (*text)(double);
+  };
+  const auto fixed = [](double value) { return QString::number(value, 'f', decimals_for(value)); };
+  const auto whole = [](double value) { return QString::number(value, 'f', 0); };
+  std::vector<double> sizes;
+  for (int exponent = -6; exponent < 6; ++exponent) {
+    for (const double lead : {1.0, 1.2449, 3.85, 4.9951, 9.991, 9.9951, 9.9999}) sizes.push_back(lead * std::pow(10, exponent));
+  }
+  for (const auto& [decimals_of, text] : {Rule{three_digit_decimals, three_digits}, Rule{decimals_for, fixed}, Rule{no_decimals, whole}}) {
+    for (const double size : sizes) {
+      for (const double value : {size, -size}) {
+        const double shown = text(value).toDouble();
+        for (const double bound : sizes) {
+          const double told = text(shown_bound(bound, decimals_of, value)).toDouble();
+          const double needed = bound + std::abs(value - shown), step = std::pow(10, -decimals_of(needed));
+          ASSERT_GE(told, needed - step * 1e-5) << value << " shown as " << shown << ", bound " << bound;
+          ASSERT_LE(told, needed + step * (1 + 1e-5)) << value << " shown as " << shown << ", bound " << bound;
+        }
+      }
+    }
+  }
+}
+
 TEST(Numbers, a_time_is_told_to_a_tenth_of_its_bound_which_is_rounded_up) {
   struct Case {
     double value_us, bound_us;

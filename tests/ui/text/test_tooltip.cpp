@@ -18,6 +18,7 @@ class TestTooltip : public QObject {
   Q_OBJECT
  private slots:
   void long_lines_are_broken_between_words();
+  void a_bound_is_never_shown_less_than_it_is();
   void the_bound_of_a_latency_is_of_both_ways_and_that_of_a_stage_of_one();
   void a_tile_tells_of_a_bound_in_lines();
   void a_stage_tells_of_its_own_way_below_itself();
@@ -45,6 +46,22 @@ void TestTooltip::long_lines_are_broken_between_words() {
   QCOMPARE(ui::tooltip_of(QStringLiteral("    in ") + path + QStringLiteral(" it is")),
            QStringLiteral("    in\n    ") + path + QStringLiteral("\n    it is"));
   QVERIFY2(ui::tooltip_of(QString(200, u' ') + u'x').endsWith(u'x'), "with no end of indents, there is one");
+}
+
+void TestTooltip::a_bound_is_never_shown_less_than_it_is() {
+  for (const auto& [bound_us, shown] : {std::pair{12.44, "± 12.5 µs"},
+                                        {12.5, "± 12.5 µs"},
+                                        {9.991, "± 10.0 µs"},
+                                        {99.91, "± 100 µs"},
+                                        {999.2, "± 1.00 ms"},
+                                        {999.6, "± 1.00 ms"},
+                                        {8501.0, "± 8.51 ms"},
+                                        {2550.0, "± 2.55 ms"},
+                                        {0.0123456, "± 12.4 ns"},
+                                        {999.2e6, "± 1 000 s"}}) {
+    const app::ClockBound bound{.apart = true, .asymmetry_us = bound_us, .estimation_us = 0};
+    QCOMPARE(ui::bound_text(bound).replace(QChar(0x202F), u' '), QString::fromUtf8(shown));
+  }
 }
 
 void TestTooltip::the_bound_of_a_latency_is_of_both_ways_and_that_of_a_stage_of_one() {
