@@ -129,12 +129,13 @@ class CaseDrawing {
     double floor_us = std::nan("");  // the largest of its runs
     bool few = true;
     for (const CaseRunResult* run : point.repeats) {
+      out.folders += run->folder;
       const double value = run->values.at(asked_.y);
-      if (!std::isnan(value)) values.push_back(value);
+      if (std::isnan(value)) continue;  // and nothing that could be off
+      values.push_back(value);
       out.add_clock_limit(run->clock_limit_us_of(asked_.y));
       floor_us = std::fmax(floor_us, run->floor_us_of(asked_.y));
       few = few && run->has_few_samples(asked_.y);
-      out.folders += run->folder;
     }
     out.repeats = static_cast<int>(point.repeats.size());
     out.why = why_of(point);

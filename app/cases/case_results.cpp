@@ -8,6 +8,7 @@
 #include "app/cases/knee.h"
 #include "app/results/run_digest.h"
 #include "app/results/stored_run.h"
+#include "app/settings/host_name.h"
 #include "app/settings/qt_text.h"
 
 namespace n2nq::app {
@@ -59,6 +60,18 @@ bool is_one_machine(const Json& summary) {
   return names.size() > 1 && boots.removeDuplicates() > 0 && boots.size() < names.size();
 }
 
+/// Of groups that share a host the longer one.
+std::map<QString, double> echoes_of(const Json& summary) {
+  std::map<QString, double> out;
+  for (const char* group : {"senders", "receivers"}) {
+    const double echo_ns = number_at(summary, std::string("/environment/floor/") + group + "/loopback_echo_p50_ns");
+    if (!(echo_ns > 0)) continue;
+    double& of_host = out[host_name(summary, group)];
+    of_host = std::max(of_host, echo_ns);
+  }
+  return out;
+}
+
 QString machine_of(const Json& summary, const char* role) {
   const Json host = summary.value(Json::json_pointer(std::string("/environment/hosts/") + role), Json());
   if (!host.is_object()) return {};
@@ -86,12 +99,19 @@ void add_trends(LoadSigns& signs, const StoredRun& run, const RunDigest& digest)
   }
 }
 
+/// Where it is null nothing was asked, or somebody stopped the run, and the other signs have to do; or senders that died gave no account,
+/// without which there is no over_s: then nobody knows that they kept it.
+bool is_plan_kept(const Json& summary) {
+  const Json kept = summary.value(Json::json_pointer("/plan/kept"), Json());
+  return kept.is_boolean() ? kept.get<bool>() : !std::isnan(figure_or_nan(summary, "rates.over_s"));
+}
+
 /// Of logs that cannot be gone through there is no digest: what the summary says is left.
 LoadSigns signs_of(const StoredRun& run, const std::optional<RunDigest>& digest) {
   LoadSigns signs;
   if (digest) add_trends(signs, run, *digest);
   signs.from_plan_p99_us = figure_or_nan(run.summary, "latency_from_plan_us.p99");
-  signs.plan_kept = run.summary.value(Json::json_pointer("/plan/kept"), Json()) != Json(false);
+  signs.plan_kept = is_plan_kept(run.summary);
   for (const char* given_up : {"expired", "parked", "cut_off"}) {
     signs.copies_given_up = signs.copies_given_up || figure_or_nan(run.summary, std::string("ledger.total.") + given_up) > 0;
   }
@@ -157,8 +177,7 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   };
   out.duration_s = static_cast<double>(instant("started").msecsTo(instant("ended"))) / 1e3;
   out.planned_s = CasePlan::seconds_of(*settings.settings, 0);
-  const double echo_ns = number_at(summary, "/environment/floor/senders/loopback_echo_p50_ns");
-  out.echo_ns = std::isnan(echo_ns) ? 0 : echo_ns;
+  out.echoes_ns = echoes_of(summary);
   out.floor_us = floor_us_at(summary, "latency_us.p50");
   out.one_machine = is_one_machine(summary);
   out.machine = machine_of(summary, "broker");
@@ -173,7 +192,18 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
 }
 
 void CaseResults::add(CaseRunResult result) {
-  if (result.counts) latest_.insert_or_assign(result.sha256, std::move(result));
+  if (!result.counts) return;
+  if (const auto before = latest_.find(result.sha256); before != latest_.end()) {
+    for (const auto& [host, echo_ns] : before->second.echoes_ns) {
+      auto& of_host = echoes_ns_[host];
+      of_host.erase(std::lower_bound(of_host.begin(), of_host.end(), echo_ns));
+    }
+  }
+  for (const auto& [host, echo_ns] : result.echoes_ns) {
+    auto& of_host = echoes_ns_[host];
+    of_host.insert(std::upper_bound(of_host.begin(), of_host.end(), echo_ns), echo_ns);
+  }
+  latest_.insert_or_assign(result.sha256, std::move(result));
 }
 
 const CaseRunResult* CaseResults::find(const std::string& sha256) const {
@@ -182,18 +212,17 @@ const CaseRunResult* CaseResults::find(const std::string& sha256) const {
 }
 
 QString CaseResults::why(const CaseRunResult& result) const {
-  if (!result.marked.isEmpty() || result.echo_ns <= 0) return result.marked;
-  std::vector<double> floors;
-  for (const auto& [sha256, each] : latest_) {
-    if (each.echo_ns > 0) floors.push_back(each.echo_ns);
+  if (!result.marked.isEmpty()) return result.marked;
+  for (const auto& [host, echo_ns] : result.echoes_ns) {
+    const auto of_host = echoes_ns_.find(host);
+    if (of_host == echoes_ns_.end() || of_host->second.size() < floors_min) continue;
+    const double usual_ns = of_host->second[of_host->second.size() / 2];
+    if (echo_ns < floor_moved * usual_ns) continue;
+    const bool is_here = host.isEmpty() || host == qt_text(local_host);
+    return QString::fromUtf8("floor moved: an echo over loopback%1 took %2 µs before this run, %3 µs before the others")
+        .arg(is_here ? QString() : " of " + host, QString::number(echo_ns / 1e3, 'f', 1), QString::number(usual_ns / 1e3, 'f', 1));
   }
-  if (floors.size() < floors_min) return {};
-  const auto middle = floors.begin() + static_cast<std::ptrdiff_t>(floors.size() / 2);
-  std::nth_element(floors.begin(), middle, floors.end());
-  if (result.echo_ns < floor_moved * *middle) return {};
-  return QString("floor moved: an echo over loopback took %1 µs before this run, %2 µs before the others")
-      .arg(result.echo_ns / 1e3, 0, 'f', 1)
-      .arg(*middle / 1e3, 0, 'f', 1);
+  return {};
 }
 
 double CaseResults::overhead_s(double otherwise) const {

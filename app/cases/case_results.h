@@ -27,9 +27,9 @@ struct CaseRunResult {
   std::set<std::string, std::less<>> few_samples;  // paths of percentiles with few samples above them
   double floor_us = std::nan("");  // an echo over loopback, of its slower host: what its latencies are held against; NaN: not known
   double duration_s = 0, planned_s = 0;
-  double echo_ns = 0;        // over loopback of the senders' host, before the run: whether floors moved; 0: not known
-  bool one_machine = false;  // on hosts of different names that are one machine
-  QString machine;           // N2NQ's: "2 cores, Intel …, kernel …"
+  std::map<QString, double> echoes_ns;  // over loopback before the run, by the groups' hosts: whether floors moved; none: not known
+  bool one_machine = false;             // on hosts of different names that are one machine
+  QString machine;                      // N2NQ's: "2 cores, Intel …, kernel …"
   std::map<QString, QString> machines;  // the same of all its hosts, by their names in the settings; empty: not known
   std::optional<bool> keeps_up{};  // where the knee is looked for
   QString load_why{};              // what says that it does not keep up
@@ -58,7 +58,7 @@ class CaseResults {
   /// Null: not run yet.
   const CaseRunResult* find(const std::string& sha256) const;
   int count() const { return static_cast<int>(latest_.size()); }
-  /// Why the run is marked, also in comparison with the others: a floor twice the usual one.
+  /// Why the run is marked, also in comparison with the others: a floor twice the usual one of that host.
   QString why(const CaseRunResult& result) const;
   /// Seconds that a run takes beyond its plan, as measured; `otherwise` before the first.
   double overhead_s(double otherwise) const;
@@ -67,6 +67,7 @@ class CaseResults {
 
  private:
   std::map<std::string, CaseRunResult, std::less<>> latest_;
+  std::map<QString, std::vector<double>> echoes_ns_;  // of these, by host, the shortest first
 };
 
 }  // namespace n2nq::app

@@ -74,7 +74,6 @@ bool RunControl::Private::begin_run() {
   plan_is_over = false;
   since_broker_now.invalidate();
   since_start.invalidate();
-  warmed_up_s.reset();
   since_drain.invalidate();
   broker_is_new = false;
   since_stop.invalidate();

@@ -150,7 +150,7 @@ QString RunControl::folder() const {
 
 double RunControl::Private::measured_s() const {
   if (run.settings.senders.warmup_messages == 0 || run.settings.interval().num_ns > 0) return std::max(t_s(), -warmup_s());
-  return warmed_up_s ? t_s() - *warmed_up_s : 0;
+  return run.warmed_up_s ? t_s() - *run.warmed_up_s : 0;
 }
 
 bool RunControl::draining() const {
@@ -164,7 +164,7 @@ bool RunControl::traffic_started() const {
 bool RunControl::warming_up() const {
   const Settings& settings = d->run.settings;
   if (d->state != RunState::running || settings.senders.warmup_messages == 0) return false;
-  return settings.interval().num_ns > 0 ? d->t_s() < 0 : !d->warmed_up_s;
+  return settings.interval().num_ns > 0 ? d->t_s() < 0 : !d->run.warmed_up_s;
 }
 
 double RunControl::progress() const {

@@ -187,7 +187,7 @@ void RunControl::Private::pull() {
   figures = accumulator->snapshot(t_s());
   figures.clocks = clocks;
   figures.floor_us = floor_us(run);
-  if (!warmed_up_s && figures.warm_up.sent >= figures.warm_up.planned) warmed_up_s = figures.t_s;
+  if (!run.warmed_up_s && figures.warm_up.sent >= figures.warm_up.planned) run.warmed_up_s = figures.t_s;
   look_for_recovery();
   emit q->figures_changed();
   ++stats_id;

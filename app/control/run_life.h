@@ -241,7 +241,6 @@ struct RunControl::Private {
   QElapsedTimer since_broker_now;
   QElapsedTimer since_start;          // since the word; the warm-up begins start_lead_ns later, and the common start is when it is over
   std::int64_t start_lead_ns = 0;
-  std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   bool hurried = false;               // a person has stopped it twice
   std::set<std::pair<Role, int>> followed_logs;
   std::map<std::pair<Role, int>, FaultKind> misbehaving;  // services that were told to, as far as this bench knows

@@ -62,6 +62,7 @@ struct RunRecord {
   ClockContradiction contradiction;
   std::int64_t start_at_broker_ns = 0;  // the instant 0, by N2NQ's clock; with traffic
   bool traffic_started = false;
+  std::optional<double> warmed_up_s;  // as fast as it goes: when all of the warm-up was seen to be sent, since the common start
   bool stopped_by_user = false;
   bool hurried_by_user = false;  // asked a second time to stop before all had ended
   bool killed_by_user = false;

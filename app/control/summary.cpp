@@ -224,7 +224,17 @@ OrderedJson rates_json(const RunRecord& record, const measure::Ledger& ledger) {
           {"received_bytes_per_s", per_second(receivers, "bytes", received_over)}};
 }
 
-/// What was asked of the senders and what became of it. `kept` is null where nothing was asked (as fast as it goes, or stopped).
+/// Null: nothing was asked (as fast as it goes, or stopped), or the senders gave no account and nobody else knows that anything is missing.
+OrderedJson plan_kept(const RunRecord& record, const measure::Ledger& ledger) {
+  if (record.settings.interval().num_ns == 0 || record.stopped_by_user) return nullptr;
+  // Of senders that died N2NQ and the receivers tell how few messages there were.
+  for (const measure::Finding& finding : ledger.findings) {
+    if (finding.reason.starts_with("plan not kept")) return false;
+  }
+  return record.of(Role::senders).bye ? OrderedJson(true) : OrderedJson();
+}
+
+/// What was asked of the senders and what became of it.
 OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger, const OrderedJson& achieved_per_s) {
   const Settings& settings = record.settings;
   const Interval interval = settings.interval();
@@ -242,12 +252,7 @@ OrderedJson plan_json(const RunRecord& record, const measure::Ledger& ledger, co
   const auto in_ms = [](const Json& ns) { return ns.is_number() ? OrderedJson(ns.get<double>() / ns_in_ms) : OrderedJson(); };
   out["last_message_late_ms"] = in_ms(bye.value("last_lag_ns", Json()));
   out["lag_growth_ms"] = in_ms(bye.value("lag_growth_ns", Json()));
-  out["kept"] = nullptr;
-  if (interval.num_ns != 0 && !record.stopped_by_user && record.of(Role::senders).bye) {
-    bool kept = true;
-    for (const measure::Finding& finding : ledger.findings) kept = kept && !finding.reason.starts_with("plan not kept");
-    out["kept"] = kept;
-  }
+  out["kept"] = plan_kept(record, ledger);
   return out;
 }
 
@@ -350,6 +355,9 @@ OrderedJson summary_json(const RunRecord& record, const measure::Ledger& ledger,
   out["started"] = record.started.toOffsetFromUtc(record.started.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
   out["ended"] = record.ended.toOffsetFromUtc(record.ended.offsetFromUtc()).toString(Qt::ISODateWithMs).toStdString();
   out["traffic_started"] = record.traffic_started;
+  // With a plan it is over at the common start.
+  if (record.settings.senders.warmup_messages > 0 && record.settings.interval().num_ns == 0)
+    out["warmed_up_s"] = record.warmed_up_s ? OrderedJson(rounded(*record.warmed_up_s, 0.001)) : OrderedJson();
   out["settings"] = settings_json(record.settings);
   out["environment"] = environment_json(record, outcome);
   out["ledger"] = Json(ledger);

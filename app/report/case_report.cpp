@@ -135,22 +135,50 @@ std::optional<CasePlan> plan_of(const CaseFolder& folder, QString& error) {
   return plan;
 }
 
-/// Its curves in the figure that has those of the sides before.
-void overlay(Figure& all, const Figure& one, const QString& side) {
-  const auto named = [&side](const QString& name) { return name.isEmpty() ? side : side + ": " + name; };
-  for (FigureSeries series : one.series) {
-    series.name = named(series.name);
-    all.series.push_back(std::move(series));
+/// A figure that sides share, with the curves of each. What is said below it is of those sides that say it.
+class OverlaidFigure {
+ public:
+  explicit OverlaidFigure(const Figure& first) : all_(first) { all_.series.clear(), all_.references.clear(), all_.remarks.clear(); }
+
+  const QString& id() const { return all_.id; }
+
+  void add(const Figure& one, const QString& side) {
+    if (all_.kind != one.kind || all_.x.names != one.x.names) {
+      left_out_ += side + ": drawn over other values, left out.";
+      return;
+    }
+    sides_ += side;
+    for (FigureSeries series : one.series) {
+      series.name = series.name.isEmpty() ? side : side + ": " + series.name;
+      all_.series.push_back(std::move(series));
+    }
+    for (const QString& remark : one.remarks) {
+      const auto same = std::find_if(told_.begin(), told_.end(), [&](const Told& each) { return each.remark == remark; });
+      Told& told = same == told_.end() ? told_.emplace_back(Told{remark, {}}) : *same;
+      if (!told.sides.contains(side)) told.sides += side;
+    }
   }
-  for (const QString& remark : one.remarks) {
-    if (!all.remarks.contains(remark)) all.remarks += remark;
+
+  Figure figure() && {
+    for (const Told& told : told_) all_.remarks += told.sides == sides_ ? told.remark : told.sides.join(", ") + ": " + told.remark;
+    all_.remarks += left_out_;
+    return std::move(all_);
   }
-}
+
+ private:
+  struct Told {
+    QString remark;
+    QStringList sides;
+  };
+  Figure all_;
+  QStringList sides_, left_out_;
+  std::vector<Told> told_;  // in the order in which they are said first
+};
 
 }  // namespace
 
 std::vector<Figure> figures_of_cases(const QStringList& folders, const std::atomic<bool>* cancelled) {
-  std::vector<Figure> out;
+  std::vector<OverlaidFigure> overlaid;
   std::string kind;
   for (qsizetype i = 0; i < folders.size(); ++i) {
     QString ignored;
@@ -164,19 +192,13 @@ std::vector<Figure> figures_of_cases(const QStringList& folders, const std::atom
     const auto figures = case_figures(*plan, CaseSchedule(*plan), results);
     const QString side = side_letter(static_cast<std::size_t>(i));
     for (const Figure& figure : figures) {
-      const auto same = std::find_if(out.begin(), out.end(), [&](const Figure& each) { return each.id == figure.id; });
-      if (i > 0 && same == out.end()) continue;
-      if (i > 0 && (same->kind != figure.kind || same->x.names != figure.x.names)) {
-        same->remarks += side + ": drawn over other values, left out.";
-        continue;
-      }
-      if (i == 0) {
-        out.push_back(figure);
-        out.back().series.clear(), out.back().references.clear(), out.back().remarks.clear();
-      }
-      overlay(i == 0 ? out.back() : *same, figure, side);
+      if (i == 0) overlaid.emplace_back(figure);
+      const auto same = std::find_if(overlaid.begin(), overlaid.end(), [&](const OverlaidFigure& each) { return each.id() == figure.id; });
+      if (same != overlaid.end()) same->add(figure, side);
     }
   }
+  std::vector<Figure> out;
+  for (OverlaidFigure& figure : overlaid) out.push_back(std::move(figure).figure());
   return out;
 }
 

@@ -3,8 +3,11 @@
 
 #include <QFile>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
+#include "app/control/live_figures.h"
 #include "app/figure/figure_doubts.h"
 #include "app/figure/figure_scale.h"
 #include "app/figure/number_text.h"
@@ -47,7 +50,7 @@ constexpr const char* clocks_unknown = "between the clocks of two hosts, and not
 
 QString bound_text(double bound_us) {
   if (std::isinf(bound_us)) return QString::fromUtf8("± ?");
-  return QString::fromUtf8("± %1 µs").arg(axis_number(bound_us < 100 ? bound_us : std::round(bound_us)));
+  return QString::fromUtf8("± %1 µs").arg(short_number(shown_bound(bound_us, three_digit_decimals)));
 }
 
 /// What two clocks leave open of the run's latencies: beside each point that is one, and in words below the figure.
@@ -79,11 +82,14 @@ Figure percentiles(const std::vector<DrawnRun>& runs) {
                       {.title = "Latency", .unit = microseconds, .logarithmic = true});
   for (const DrawnRun& run : runs) {
     FigureSeries series{.name = name_of(run)};
+    const double floor_us = floor_us_at(run.run.summary, "latency_us.p50");  // one of all its latencies
     const auto rows = read_hgrm(run.run.folder + "/latency.hgrm");
     for (const PercentileRow& row : rows) {
       if (row.inverse_rest > percentile_end * 1.01) break;
-      const bool few = has_few_samples(row, rows.back().count);
-      series.points.push_back({.x = row.inverse_rest, .y = row.value_us, .few_samples = few, .folders = {run.run.folder}});
+      FigurePoint point{.x = row.inverse_rest, .y = row.value_us, .folders = {run.run.folder}};
+      point.few_samples = has_few_samples(row, rows.back().count);
+      if (is_near_floor(floor_us, point.y)) point.near_floor_us = floor_us;
+      series.points.push_back(std::move(point));
     }
     out.series.push_back(std::move(series));
   }
@@ -219,6 +225,27 @@ void bound_in_flight(FigureSeries& series, QStringList& remarks, const DrawnRun&
                                .arg(axis_number(bound), bound_text(bound_us));
 }
 
+/// Where 0 of the figures over time is, in seconds since the common start, by which events are told. NaN: not known.
+double zero_at_s(const StoredRun& run) {
+  // Without a plan it is when the first message was sent that is measured, and that is behind the warm-up.
+  const bool warms_up_at_will = !run.has_plan() && number_at(run.summary, "settings.senders.warmup_messages") > 0;
+  return warms_up_at_will ? number_at(run.summary, "warmed_up_s") : 0;
+}
+
+/// Faults, changed settings and standstills.
+void mark_events(std::span<Figure* const> figures, const StoredRun& run) {
+  const double zero_s = zero_at_s(run);
+  for (const Json& event : run.summary.at("events")) {
+    if (!event.contains("at_s") || !event.at("at_s").is_number()) continue;
+    if (std::isnan(zero_s)) {
+      for (Figure* of : figures) of->remarks += "What happened in this run is not marked: it is not known how long its warm-up took.";
+      return;
+    }
+    const FigureReference mark{.text = QString::fromStdString(event.value("what", "")), .x = event.at("at_s").get<double>() - zero_s};
+    for (Figure* of : figures) of->references.push_back(mark);
+  }
+}
+
 void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
   const FigureAxis time{.title = time_title, .unit = "s", .from_zero = true};
   Figure latency = figure("latency-over-time", "Latency over time", time, {.title = "Latency", .unit = microseconds, .logarithmic = true});
@@ -252,14 +279,9 @@ void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
     if (std::any_of(lags.points.begin(), lags.points.end(), [](const FigurePoint& point) { return !std::isnan(point.y); }))
       lag.series.push_back(std::move(lags));
   }
-  if (one && runs.front().digest) {
-    for (const Json& event : runs.front().run.summary.at("events")) {
-      if (!event.contains("at_s") || !event.at("at_s").is_number()) continue;
-      const FigureReference mark{.text = QString::fromStdString(event.value("what", "")), .x = event.at("at_s").get<double>()};
-      for (Figure* of : {&latency, &rates, &in_flight, &lag}) of->references.push_back(mark);
-    }
-  }
-  for (Figure* of : {&latency, &rates, &in_flight, &lag}) out.push_back(std::move(*of));
+  const std::array all = {&latency, &rates, &in_flight, &lag};
+  if (one && runs.front().digest) mark_events(all, runs.front().run);
+  for (Figure* of : all) out.push_back(std::move(*of));
 }
 
 Figure boxes(const DrawnRun& run) {

@@ -145,6 +145,15 @@ figures:
   }
 }
 
+TEST(case_figures, what_clocks_leave_open_is_rounded_up_and_an_interval_is_not) {
+  Figure figure;
+  figure.x = {.title = "Place", .names = {"both external"}};
+  figure.y = {.title = "Latency", .unit = QString::fromUtf8("µs")};
+  figure.series = {{.points = {{.x = 0, .y = 256.4, .low = 252.386, .high = 260.41, .clock_bound = 201.7}}}};
+  const std::string page = figure_page(figure).toStdString();
+  EXPECT_NE(page.find("256 ±4.01 (clocks ±203)"), std::string::npos) << "with what 256 leaves out: " << page;
+}
+
 TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each_value) {
   const CasePlan plan = plan_of("1, 2", until_tight);
   const CaseSchedule schedule(plan);
@@ -276,6 +285,42 @@ figures:
   EXPECT_FALSE(points[0].clock_bound_unknown);
   EXPECT_EQ(points[1].clock_bound, 30);
   EXPECT_TRUE(points[1].clock_bound_unknown);
+}
+
+TEST(case_figures, a_repeat_without_a_value_says_nothing_about_the_others) {
+  const CasePlan plan = plan_of("1, 2", R"(repeats: 3
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p99 }
+)");
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  std::map<int, int> repeats;
+  while (const auto run = schedule.next(results)) {
+    CaseRunResult result = finished(*run, 100);
+    result.folder = QString::number(results.count());
+    // Of one service the last repeat gave nothing, of two none gave anything.
+    const int services = run->settings.senders.amount, repeat = repeats[services]++;
+    const bool is_empty = services == 2 || repeat == 2;
+    result.values["latency_us.p99"] = is_empty ? std::nan("") : 100;
+    result.few_samples = {"latency_us.p99"};
+    if (is_empty) {
+      result.clock_limits_us["latency_us.p99"] = INFINITY;
+      result.floor_us = 90;
+      result.few_samples.clear();
+    }
+    results.add(result);
+  }
+  const Figure figure = case_figure(plan, schedule, results, 0);
+  const std::vector<FigurePoint>& points = figure.series.at(0).points;
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0].y, 100);
+  EXPECT_FALSE(points[0].clock_bound_unknown);
+  EXPECT_EQ(points[0].near_floor_us, 0);
+  EXPECT_TRUE(points[0].few_samples) << "of all that gave one";
+  EXPECT_EQ(points[0].folders.size(), 3);
+  EXPECT_TRUE(std::isnan(points[1].y));
+  EXPECT_FALSE(points[1].clock_bound_unknown);
+  EXPECT_EQ(points[1].why, no_such_figure);
 }
 
 /// A run that was never made, as its folder tells it, under the identity of one of the plan.
@@ -508,7 +553,7 @@ TEST(case_results, a_floor_that_moved_marks_the_run) {
   for (int i = 0; i < 7; ++i) {
     CaseRunResult run;
     run.sha256 = std::to_string(i);
-    run.echo_ns = i == 5 ? 25'000 : 10'000 + i * 100;
+    run.echoes_ns["local"] = i == 5 ? 25'000 : 10'000 + i * 100;
     run.counts = true;
     results.add(run);
   }
@@ -516,6 +561,82 @@ TEST(case_results, a_floor_that_moved_marks_the_run) {
   EXPECT_TRUE(results.why(*results.find("5")).startsWith("floor moved: an echo over loopback took 25.0 µs before this run, 10.3 µs"))
       << results.why(*results.find("5")).toStdString();
   EXPECT_EQ(results.marked(), 1);
+}
+
+TEST(case_results, a_floor_is_held_against_that_of_the_same_host) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of("1, 2", until_tight);
+  CaseResults results;
+  const auto add = [&](int number, const char* senders_host, double senders_us, double receivers_us) {
+    const QString path = folder.filePath(QString::number(number));
+    make_run(path, {});
+    change_summary(path, [&](nlohmann::json& summary) {
+      summary["settings"]["senders"]["host"] = senders_host;
+      summary["settings"]["receivers"]["host"] = "receivers-vm";
+      summary["environment"]["floor"] = {{"senders", {{"loopback_echo_p50_ns", senders_us * 1000}}},
+                                         {"receivers", {{"loopback_echo_p50_ns", receivers_us * 1000}}}};
+    });
+    QString problem;
+    auto run = read_case_run(path, plan, problem);
+    ASSERT_TRUE(run) << problem.toStdString();
+    run->sha256 = std::to_string(number);
+    run->counts = true;
+    results.add(*run);
+  };
+  // More than half of the runs have senders on the faster machine.
+  for (int i = 0; i < 5; ++i) add(i, "fast-vm", 20, 30);
+  for (int i = 5; i < 8; ++i) add(i, "slow-vm", 45, 30);
+  EXPECT_EQ(results.marked(), 0);
+  add(2, "fast-vm", 20, 75);
+  EXPECT_EQ(results.marked(), 1);
+  EXPECT_EQ(results.why(*results.find("2")),
+            QString::fromUtf8("floor moved: an echo over loopback of receivers-vm took 75.0 µs before this run, 30.0 µs before the others"));
+  add(2, "fast-vm", 20, 30);
+  EXPECT_EQ(results.marked(), 0) << "made again";
+  add(8, "new-vm", 20, 30), add(9, "new-vm", 60, 30);
+  EXPECT_EQ(results.marked(), 0) << "two runs have no usual one";
+}
+
+TEST(case_results, of_groups_on_one_host_the_longer_echo_counts) {
+  const QTemporaryDir folder;
+  make_run(folder.path(), {});
+  change_summary(folder.path(), [](nlohmann::json& summary) {
+    for (const char* group : {"senders", "receivers"}) summary["settings"][group]["host"] = "lab-1";
+    summary["environment"]["floor"]["senders"]["loopback_echo_p50_ns"] = 30'000;
+  });
+  QString problem;
+  const auto run = read_case_run(folder.path(), plan_of("1, 2", until_tight), problem);
+  ASSERT_TRUE(run) << problem.toStdString();
+  EXPECT_EQ(run->echoes_ns, (std::map<QString, double>{{"lab-1", 30'000}}));
+}
+
+TEST(case_results, senders_that_died_without_an_account_did_not_keep_up) {
+  const QTemporaryDir folder;
+  const CasePlan plan = plan_of("10, 40", R"(knee: { axis: services, from: 10, to: 40, p99_max_us: 100000 }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
+)",
+                                Scale::stress);
+  make_run(folder.path(), {.verdict = "broken"});
+  const auto judged = [&](const nlohmann::json& kept, const nlohmann::json& over_s) {
+    change_summary(folder.path(), [&](nlohmann::json& summary) {
+      summary["settings"]["senders"]["delay_ms"] = 1;
+      summary["reasons"] = {"Senders died: signal 9 (Killed)", "plan not kept: 3000 of 10000 messages sent"};
+      summary["plan"] = {{"kept", kept}, {"attempted_messages", 3000}, {"offered_messages", 10000}};
+      summary["rates"]["over_s"] = over_s;
+      summary["latency_from_plan_us"]["p99"] = 1000;
+    });
+    QString problem;
+    const auto run = read_case_run(folder.path(), plan, problem);
+    EXPECT_TRUE(run) << problem.toStdString();
+    return run ? *run : CaseRunResult();
+  };
+  const CaseRunResult died = judged(nullptr, nullptr);
+  EXPECT_EQ(died.keeps_up, false);
+  EXPECT_EQ(died.load_why, "the plan was not kept");
+  EXPECT_EQ(judged(false, nullptr).keeps_up, false);
+  EXPECT_EQ(judged(true, 10).keeps_up, true) << "what broke the run was another thing";
+  EXPECT_EQ(judged(nullptr, 10).keeps_up, true) << "with their account: somebody stopped them, and the other signs have to do";
 }
 
 TEST(case_results, of_more_than_9999_runs_the_later_ones_count_too) {

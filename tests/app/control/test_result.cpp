@@ -481,6 +481,34 @@ TEST_F(ResultTest, an_unkept_plan_degrades) {
   EXPECT_EQ(summary()["ledger"]["expected"], 3);
 }
 
+TEST_F(ResultTest, of_senders_without_account_a_plan_is_not_kept_where_n2nq_has_fewer_messages) {
+  senders = Json();
+  record.settings.senders.messages = 3;
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::broken);
+  EXPECT_NE(text(result.outcome).find("plan not kept: 2 of 3 messages sent"), std::string::npos) << text(result.outcome);
+  EXPECT_EQ(summary()["plan"]["kept"], false);
+  EXPECT_TRUE(summary()["rates"]["over_s"].is_null());
+  record.settings.senders.messages = 2;
+  finish();
+  EXPECT_TRUE(summary()["plan"]["kept"].is_null()) << "nobody knows whether they were late";
+}
+
+TEST_F(ResultTest, how_long_a_warm_up_without_a_plan_took_stands_in_the_summary) {
+  finish();
+  EXPECT_FALSE(summary().contains("warmed_up_s")) << "there was none";
+  record.settings.senders.warmup_messages = 10;
+  record.warmed_up_s = 1.2504;
+  finish();
+  EXPECT_FALSE(summary().contains("warmed_up_s")) << "by the plan";
+  record.settings.senders.delay_ms = 0;
+  finish();
+  EXPECT_EQ(summary()["warmed_up_s"], 1.25);
+  record.warmed_up_s.reset();
+  finish();
+  EXPECT_TRUE(summary()["warmed_up_s"].is_null());
+}
+
 TEST_F(ResultTest, a_stopped_run_owes_nothing_to_the_plan) {
   record.settings.senders.messages = 3;
   record.stopped_by_user = true;

@@ -68,6 +68,34 @@ TEST_F(CaseReport, TellsOfEachRunWhatItsClocksLeaveOpen) {
   EXPECT_EQ(told(nullptr), QStringList({"?", "not known how far they are apart"}));
 }
 
+TEST_F(CaseReport, SaysOfOverlaidCasesWhichOfThemARemarkIsOf) {
+  // A case of one run, on a machine of its own.
+  const auto case_on = [&](const char* name, const char* cpu) {
+    const QString path = place.filePath(name);
+    const auto made = CaseFolder::make(place.path(), path, "small", *plan, "0.1.0 abc", QDateTime::currentDateTime(), error);
+    EXPECT_TRUE(made) << error.toStdString();
+    const QString run = path + "/runs/0001-1-r1";
+    make_run(run, {});
+    make_settings(run, CaseSchedule(*plan).next({})->settings);
+    change_summary(run, [cpu](nlohmann::json& summary) {
+      summary["plan"]["attempted_messages"] = 1;
+      summary["environment"]["hosts"]["broker"] = {{"cores", 2}, {"cpu", cpu}, {"kernel", "6.1"}};
+    });
+    return path;
+  };
+  const QString old_one = case_on("old", "Old"), new_one = case_on("new", "New"), old_again = case_on("again", "Old");
+  const auto remarks = [](const QStringList& folders) {
+    const auto figures = figures_of_cases(folders);
+    return figures.size() == 1 ? figures[0].remarks : QStringList("no figure");
+  };
+  const QString shared = "Scale quick: short runs, to see the shape.";
+  EXPECT_EQ(remarks({old_one, new_one}),
+            QStringList({shared, "A: Machine: 2 cores, Old, kernel 6.1.", "B: Machine: 2 cores, New, kernel 6.1."}));
+  EXPECT_EQ(remarks({old_one, old_again}), QStringList({shared, "Machine: 2 cores, Old, kernel 6.1."}));
+  EXPECT_EQ(remarks({old_one, new_one, old_again}),
+            QStringList({shared, "A, C: Machine: 2 cores, Old, kernel 6.1.", "B: Machine: 2 cores, New, kernel 6.1."}));
+}
+
 TEST_F(CaseReport, StopsReadingRunsWhenItIsCancelled) {
   std::atomic<bool> cancelled = false;
   const auto report = report_of_case(folder, error, &cancelled);

@@ -140,6 +140,80 @@ TEST(RunFigures, APercentileWithTenSamplesAboveItIsNotGrey) {
   EXPECT_TRUE(grey.at(95));
 }
 
+TEST(RunFigures, WhatTheClocksLeaveOpenIsNeverToldLessThanItIs) {
+  const QTemporaryDir folder;
+  make_run(folder.path(), {});
+  QString error;
+  auto run = read_run(folder.path(), error);
+  ASSERT_TRUE(run) << error.toStdString();
+  run->summary["stages"] = {{"to_broker_us", {{"mean", 900}, {"bound_us", 12.44}}}, {"to_receiver_us", {{"mean", 90}, {"bound_us", 2226.2}}}};
+  const auto figures = run_figures({DrawnRun{.run = *run}});
+  const auto stages = std::find_if(figures.begin(), figures.end(), [](const Figure& each) { return each.id == "stages"; });
+  ASSERT_TRUE(stages != figures.end());
+  const QString told = stages->remarks.join('\n');
+  EXPECT_TRUE(told.contains(QString::fromUtf8("to N2NQ ± 12.5 µs, to receiver ± 2\u202f227 µs (more than itself):"))) << told.toStdString();
+}
+
+TEST(RunFigures, APercentileBelowTwiceTheFloorOfTheRunIsGrey) {
+  const QTemporaryDir folder;
+  make_run(folder.path(), {});
+  change_summary(folder.path(), [](nlohmann::json& summary) {
+    summary["environment"]["floor"] = {{"senders", {{"loopback_echo_p50_ns", 20'000}}}, {"receivers", {{"loopback_echo_p50_ns", 30'000}}}};
+  });
+  QFile file(folder.filePath("latency.hgrm"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("Value Percentile TotalCount 1/(1-Percentile)\n\n50 0.5 50000 2\n61 0.9 90000 10\n70 0.99 99000 100\n");
+  file.close();
+  QString error;
+  auto run = read_run(folder.path(), error);
+  ASSERT_TRUE(run) << error.toStdString();
+  const auto grey = [&run] {
+    std::vector<bool> out;
+    const auto figures = run_figures({DrawnRun{.run = *run}});
+    for (const FigurePoint& point : figures.at(0).series.at(0).points) out.push_back(point.is_grey());
+    return out;
+  };
+  EXPECT_EQ(run_figures({DrawnRun{.run = *run}}).at(0).series.at(0).points.at(0).near_floor_us, 30) << "of the slower host";
+  EXPECT_EQ(grey(), (std::vector<bool>{true, false, false})) << "61 is more than twice 30";
+  run->summary["environment"]["floor"] = {{"senders", "unknown"}, {"receivers", "unknown"}};
+  EXPECT_EQ(grey(), (std::vector<bool>{false, false, false}));
+}
+
+/// Time counts from the first message that is measured, events from the common start.
+TEST(RunFigures, MarksStandWhereTheMeasuredTimeWasBehindAWarmUpAsFastAsItGoes) {
+  const QTemporaryDir folder;
+  make_run(folder.path(), {});
+  QString error;
+  const auto run = read_run(folder.path(), error);
+  ASSERT_TRUE(run) << error.toStdString();
+  DrawnRun drawn{.run = *run, .digest = RunDigest()};
+  drawn.digest->slices.emplace_back(TimeSlice{});
+  drawn.run.summary["events"].push_back({{"at_s", 3.5}, {"kind", "fault"}, {"what", "kill receivers"}});
+  struct Told {
+    std::vector<double> at_s;
+    qsizetype remarks;
+  };
+  const auto told = [&](double delay_ms, int warmup_messages, const nlohmann::json& warmed_up_s) {
+    drawn.run.summary["settings"]["senders"].update({{"delay_ms", delay_ms}, {"warmup_messages", warmup_messages}});
+    drawn.run.summary["warmed_up_s"] = warmed_up_s;
+    const auto figures = run_figures({drawn});
+    const auto latency = std::find_if(figures.begin(), figures.end(), [](const Figure& each) { return each.id == "latency-over-time"; });
+    Told out{{}, 0};
+    if (latency == figures.end()) return out;
+    for (const FigureReference& mark : latency->references) out.at_s.push_back(mark.x.value_or(-1));
+    out.remarks = latency->remarks.filter("how long its warm-up took").size();
+    return out;
+  };
+  EXPECT_EQ(told(0, 100, 1.25).at_s, std::vector<double>{2.25});
+  EXPECT_EQ(told(0, 100, 1.25).remarks, 0);
+  EXPECT_EQ(told(0, 100, nullptr).at_s, std::vector<double>{});
+  EXPECT_EQ(told(0, 100, nullptr).remarks, 1);
+  EXPECT_EQ(told(0, 0, nullptr).at_s, std::vector<double>{3.5}) << "without a warm-up";
+  EXPECT_EQ(told(1, 100, nullptr).at_s, std::vector<double>{3.5}) << "by the plan it is over at the common start";
+  drawn.run.summary["events"] = nlohmann::json::array();
+  EXPECT_EQ(told(0, 100, nullptr).remarks, 0) << "nothing to mark";
+}
+
 TEST(RunFigures, OneMessageInAShortSliceMakesNoPeakOfTheRate) {
   const QTemporaryDir folder;
   make_run(folder.path(), {});
