@@ -4,6 +4,7 @@
 #include <QApplication>
 #include <QIcon>
 #include <QStandardPaths>
+#include <chrono>
 #include <cstdio>
 
 #include "app/cases/case_library.h"
@@ -35,8 +36,12 @@ void print_stats(const StallMeter& meter) {
                f.stall_max_ms, f.busy_max_ms, f.cpu_percent);
 }
 
+/// Of the window's thread, for what the system says of users: it must not stand for 50 ms.
+constexpr std::chrono::milliseconds system_patience(30);
+
 /// Until it is closed; then all that it was made of is gone.
 int show_window(const QString& hosts_file) {
+  app::SshConfig::ask_ahead(system_patience);
   app::HostBook hosts(hosts_file.isEmpty() ? app::default_hosts_path() : hosts_file);
   app::Keyring keyring;
   SshAsker asker(&keyring);

@@ -2,7 +2,6 @@
 #include "app/host/ssh_config.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include <iterator>
 
 #include "app/host/shell_quoted.h"
+#include "app/host/ssh_config_databases.h"
 #include "app/host/ssh_config_text.h"
 
 namespace n2nq::app {
@@ -88,15 +88,16 @@ QString what_is_wrong(const QString& key, const QString& value) {
   return {};
 }
 
-/// The system is asked for one group at most, and for all of its users never: where these are in a directory elsewhere that takes long, and
-/// this is on the window's thread.
+/// The system is asked for one group at most, and for all of its users never: where these are in a directory elsewhere that takes long.
 bool is_own_group(gid_t id) {
   if (id != ::getgid()) return false;
-  const group* const of = ::getgrgid(id);
-  if (of == nullptr) return false;
-  QStringList members;
-  for (char** member = of->gr_mem; *member != nullptr; ++member) members += QString::fromLocal8Bit(*member);
-  return is_users_own(QString::fromLocal8Bit(of->gr_name), members, local_user());
+  const auto group = ask_database(Database::own_group);
+  return group && !group->isEmpty() && is_users_own(group->front(), group->mid(1), local_user());
+}
+
+/// `wrong`, unless that is so only because the system does not say what it was asked for meanwhile.
+QString unless_unanswered(const QString& wrong, const UnansweredQuestions& unanswered) {
+  return wrong.isEmpty() || unanswered.told().isEmpty() ? wrong : unanswered.told().front();
 }
 
 /// What it says may run a program as this user (ProxyCommand), so ssh does not obey a file that others may change. Empty: nobody else may.
@@ -197,6 +198,14 @@ SshConfig SshConfig::of_user() {
   return read(home, home + "/.ssh/config", "/etc/ssh/ssh_config");
 }
 
+void SshConfig::ask_ahead(std::chrono::milliseconds patience) {
+  set_database_patience(std::chrono::milliseconds::zero());
+  const SshConfig config = of_user();
+  for (const QString& name : config.names()) config.look_up(name);
+  local_user();
+  set_database_patience(patience);
+}
+
 SshConfig SshConfig::read(const QString& home, const QString& user_file, const QString& system_file) {
   SshConfig out;
   out.home_ = home;
@@ -233,7 +242,9 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
   QFile file(path);
   if (path.isEmpty() || !QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return;
   if (checks) {
-    if (const QString wrong = who_else_writes(file); !wrong.isEmpty()) return add_problem({}, "include", wrong);
+    const UnansweredQuestions unanswered;
+    const QString wrong = unless_unanswered(who_else_writes(file), unanswered);
+    if (!wrong.isEmpty()) return add_problem({}, "include", wrong);
   }
   const QStringList text = QString::fromUtf8(file.read(file_bytes_max)).split('\n');
   const std::size_t outer = conditions.size();
@@ -267,10 +278,12 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
     } else if (key == "include") {
       include(arguments, path, conditions, depth);
     } else {
+      const UnansweredQuestions unanswered;
       const bool too_many = arguments.size() > 1 && has_one_value(key);
       const QString wrong = too_many ? QString("must be one value, in quotes where it has blanks, not %1").arg(arguments.join(' '))
                                      : what_is_wrong(key, arguments[0]);
-      if (!wrong.isEmpty()) add_problem(conditions, key, QString("%1: %2 %3").arg(where, line.left(key_end), wrong));
+      const QString said = wrong.isEmpty() ? QString() : line.left(key_end) + ' ' + wrong;
+      if (!said.isEmpty()) add_problem(conditions, key, where + ": " + unless_unanswered(said, unanswered));
       lines_.push_back({conditions, key, arguments, rest, where, {}});
     }
   }
@@ -282,7 +295,12 @@ void SshConfig::include(const QStringList& patterns, const QString& from, const 
                        QString("%1: files that include each other more than %2 deep").arg(from, QString::number(include_depth_max)));
   }
   for (QString pattern : patterns) {
+    const UnansweredQuestions unanswered;
     if (pattern.startsWith('~')) pattern = with_home_folder(pattern, without_wildcards(home_)).value_or(pattern);
+    if (!unanswered.told().isEmpty()) {
+      add_problem(conditions, "include", from + ": " + unanswered.told().front());
+      continue;
+    }
     if (!pattern.startsWith('/')) {
       const bool of_system = from.startsWith("/etc/ssh/");
       pattern = (of_system ? QString("/etc/ssh") : without_wildcards(home_) + "/.ssh") + '/' + pattern;
@@ -318,6 +336,7 @@ QStringList SshConfig::names() const {
 }
 
 SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int port) const {
+  const UnansweredQuestions unanswered;
   SshHostConfig out;
   QMap<QString, const Line*> lines;  // the first one of each key
   std::vector<const Line*> identity_files, certificate_files;
@@ -403,6 +422,7 @@ SshHostConfig SshConfig::look_up(const QString& name, const QString& user, int p
   for (const QString& key : algorithm_keys) {
     if (const Line* said = lines.value(key)) out.algorithms[key] = {said->arguments[0], said->where};
   }
+  out.problems = unanswered.told() + out.problems;  // of which the others may come
   return out;
 }
 

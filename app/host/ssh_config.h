@@ -4,13 +4,14 @@
 //
 // Understood: Host (with *, ? and !), Match all/host/originalhost/user/localuser, Include, and the keys of SshHostConfig. Match exec is not
 // evaluated and does not match; Match canonical and final do not match. All other keys are passed over. Any thread; reads files, and asks
-// the system for users, services and ${NAME}.
+// the system for users, services and ${NAME}, for which it waits as long as the thread has time (ssh_config_databases.h).
 #pragma once
 
 #include <QHash>
 #include <QMap>
 #include <QString>
 #include <QStringList>
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -41,7 +42,9 @@ struct SshHostConfig {
     bool operator==(const Algorithms&) const = default;
   };
   QMap<QString, Algorithms> algorithms;  // by key in lower case: ciphers, macs, kexalgorithms, hostkeyalgorithms, pubkeyacceptedalgorithms
-  QStringList problems;                  // lines that hold for it and cannot be used, as those of SshConfig: ssh refuses to connect then
+  // First what the system does not say in time, then lines that hold for it and cannot be used, as those of SshConfig: ssh refuses to
+  // connect then.
+  QStringList problems;
   bool operator==(const SshHostConfig&) const = default;
 };
 
@@ -60,6 +63,9 @@ class SshConfig {
   static SshConfig read(const QString& home, const QString& user_file, const QString& system_file);
   /// Of the user who runs this program; $HOME says where.
   static SshConfig of_user();
+  /// For a thread that must not stand: asks the system what the files of this user need, waits for none of it, and from then on for so long
+  /// at most, all in all until nothing was asked for a second.
+  static void ask_ahead(std::chrono::milliseconds patience);
 
   /// `user` and `port` as said elsewhere win over the files; empty and 0: not said.
   SshHostConfig look_up(const QString& name, const QString& user = {}, int port = 0) const;

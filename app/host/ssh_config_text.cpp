@@ -2,24 +2,19 @@
 #include "app/host/ssh_config_text.h"
 
 #include <glob.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <pwd.h>
 #include <unistd.h>
 
 #include <QCryptographicHash>
 #include <QDir>
 #include <QHostInfo>
 #include <algorithm>
-#include <array>
 
 #include "app/host/ssh_config.h"
+#include "app/host/ssh_config_databases.h"
 
 namespace n2nq::app {
 
 namespace {
-
-constexpr std::size_t lookup_bytes_max = 16 << 10;  // of what the system's databases say of one user or service
 
 bool is_blank(QChar c) {
   return c == ' ' || c == '\t';
@@ -130,12 +125,9 @@ std::optional<QString> with_home_folder(const QString& text, const QString& home
   if (!text.startsWith('~')) return text;
   const QString user = text.section('/', 0, 0).mid(1), rest = text.mid(1 + user.size());
   if (user.isEmpty()) return home + rest;
-  passwd entry{};
-  passwd* found = nullptr;
-  std::array<char, lookup_bytes_max> room;
-  ::getpwnam_r(user.toLocal8Bit().constData(), &entry, room.data(), room.size(), &found);
-  if (!found) return {};
-  return QString::fromLocal8Bit(found->pw_dir) + rest;
+  const auto found = ask_database(Database::user, user);
+  if (!found || found->isEmpty()) return {};
+  return found->front() + rest;
 }
 
 SshPath ssh_path(const QString& text, const SshHostConfig& host, const QString& home) {
@@ -155,11 +147,9 @@ int ssh_port(const QString& text) {
   bool is_number = false;
   const int port = text.toInt(&is_number);
   if (is_number) return port > 0 && port <= port_max ? port : 0;
-  servent entry{};
-  servent* found = nullptr;
-  std::array<char, lookup_bytes_max> room;
-  ::getservbyname_r(text.toLocal8Bit().constData(), "tcp", &entry, room.data(), room.size(), &found);
-  return found ? ntohs(static_cast<std::uint16_t>(found->s_port)) : 0;
+  if (text.isEmpty()) return 0;
+  const auto found = ask_database(Database::service, text);
+  return found && !found->isEmpty() ? found->front().toInt() : 0;
 }
 
 QStringList files_of_pattern(const QString& pattern) {
@@ -183,11 +173,9 @@ QString without_wildcards(const QString& text) {
 }
 
 QString local_user() {
-  static const QString name = [] {
-    const passwd* entry = ::getpwuid(::getuid());
-    return entry ? QString::fromLocal8Bit(entry->pw_name) : qEnvironmentVariable("USER");
-  }();
-  return name;
+  const auto found = ask_database(Database::own_user);
+  if (!found) return {};
+  return found->isEmpty() ? qEnvironmentVariable("USER") : found->front();
 }
 
 bool is_users_own(const QString& group, const QStringList& members, const QString& user) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How single texts of an ssh_config are read, as ssh reads them: words with their quotes, names of files with ~, %x and ${NAME}.
+// How single texts of an ssh_config are read, as ssh reads them: words with their quotes, names of files with ~, %x and ${NAME}. What the
+// system was asked for in vain meanwhile, UnansweredQuestions have noted.
 #pragma once
 
 #include <QString>
@@ -17,7 +18,7 @@ std::optional<QStringList> ssh_words(const QString& text);
 /// %h and the like become what is known of `host` by now, in small letters where ssh makes them so.
 QString with_ssh_tokens(const QString& text, const SshHostConfig& host, const QString& home);
 
-/// ~ and ~user become home folders, of which the first is `home`. None: there is no such user.
+/// ~ and ~user become home folders, of which the first is `home`. None: there is no such user, or the system does not say.
 std::optional<QString> with_home_folder(const QString& text, const QString& home);
 
 struct SshPath {
@@ -29,7 +30,7 @@ SshPath ssh_path(const QString& text, const SshHostConfig& host, const QString& 
 /// For keys whose texts have no variables.
 QString ssh_path_without_variables(const QString& text, const SshHostConfig& host, const QString& home);
 
-/// A number from 1 to 65535 or the name of a service; 0: neither.
+/// A number from 1 to 65535 or the name of a service; 0: neither, or the system does not say.
 int ssh_port(const QString& text);
 
 /// The files that a pattern of Include names, by name. Wildcards count in folders, too.
@@ -37,7 +38,7 @@ QStringList files_of_pattern(const QString& pattern);
 /// `text` as part of such a pattern, in which nothing is a wildcard.
 QString without_wildcards(const QString& text);
 
-/// Who runs this program. The system is asked once.
+/// Who runs this program. Empty: the system does not say.
 QString local_user();
 
 /// Whether a group that has these members beside those whose first group it is, is the user's own, as useradd makes one for who works with

@@ -73,7 +73,7 @@ void SshSession::connect_now() {
   --attempts_left_;
   questions_.begin();
   if (!config_.problems.isEmpty()) {
-    end_later({SshProblem::Kind::settings, QString("%1: %2").arg(name_, config_.problems.front()), "Mend that: ssh refuses it, too"});
+    end_later({SshProblem::Kind::settings, QString("%1: %2").arg(name_, config_.problems.front()), "Mend that: ssh does not connect so, either"});
   } else if (!config_.proxy_command.isEmpty()) {
     run_proxy();
   } else if (via_) {

@@ -133,7 +133,7 @@ TEST_F(HostCheckTest, a_line_of_the_config_that_ssh_refuses_is_told_and_read_aga
   const CheckCell mended = check.hosts().at("h2").of(CheckItem::reach);
   EXPECT_EQ(wrong.state, CheckState::bad);
   EXPECT_EQ(wrong.detail, lab->home() + "/.ssh/config:2: Port must be from 1 to 65535, not abc");
-  EXPECT_EQ(wrong.what_to_do, "Mend that: ssh refuses it, too");
+  EXPECT_EQ(wrong.what_to_do, "Mend that: ssh does not connect so, either");
   EXPECT_EQ(mended.state, CheckState::good) << mended.detail.toStdString();
 }
 

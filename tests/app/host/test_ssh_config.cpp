@@ -4,24 +4,42 @@
 
 #include <gtest/gtest.h>
 
+#include <dlfcn.h>
 #include <grp.h>
 #include <pwd.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <QDir>
 #include <QFile>
 #include <QProcess>
+#include <QScopeGuard>
 #include <QTemporaryDir>
+#include <chrono>
+#include <future>
 #include <optional>
 
+#include "app/host/ssh_config_databases.h"
 #include "app/host/ssh_config_text.h"
 
 static int users_looked_at = 0;
+static std::promise<void> directory_is_back;
 
 /// In place of the C library's.
 extern "C" passwd* getpwent() {
   ++users_looked_at;
   return nullptr;
+}
+
+/// The user "away" is in a directory that does not answer for a while.
+extern "C" int getpwnam_r(const char* name, passwd* entry, char* room, std::size_t bytes, passwd** found) {
+  using GetUser = int (*)(const char*, passwd*, char*, std::size_t, passwd**);
+  if (::strcmp(name, "away") != 0) return reinterpret_cast<GetUser>(::dlsym(RTLD_NEXT, "getpwnam_r"))(name, entry, room, bytes, found);
+  static const std::shared_future<void> is_back = directory_is_back.get_future().share();
+  is_back.wait();
+  entry->pw_dir = ::strcpy(room, "/home/away");
+  *found = entry;
+  return 0;
 }
 
 namespace n2nq::app {
@@ -246,7 +264,7 @@ TEST(SshConfigGroups, a_group_is_a_users_own_where_it_has_their_name_and_nobody_
   EXPECT_FALSE(is_users_own("users", {"ann"}, "ann")) << "whose first group it is besides nobody says";
 }
 
-/// Where users are in a directory on some server, that takes seconds, on the window's thread.
+/// Where users are in a directory on some server, that takes seconds.
 TEST_F(SshConfigTest, who_may_write_by_way_of_a_group_is_found_without_looking_through_all_users) {
   write("config", "Host a\n  User mine\n");
   const auto group_of_file_writes = [this] {
@@ -267,6 +285,23 @@ TEST_F(SshConfigTest, who_may_write_by_way_of_a_group_is_found_without_looking_t
     EXPECT_EQ(read().look_up("a").problems, refused) << "another group";
   }
   EXPECT_EQ(users_looked_at, 0);
+}
+
+TEST_F(SshConfigTest, a_directory_of_users_that_does_not_answer_is_told_where_it_is_needed_and_waited_for_while_there_is_time) {
+  const auto as_before = qScopeGuard([] { set_database_patience(std::chrono::seconds(10)); });
+  set_database_patience(std::chrono::milliseconds(1));
+  write("config", "Host a\n  User me\n  IdentityFile ~away/key\nHost b\n  User me\nHost c\n  User me\n  Include ~away/more\n");
+  const auto told = [this](const QString& name) { return read().look_up(name).problems.join('\n'); };
+  const auto is_silent = [](const QString& text, const QString& before) {
+    return text.startsWith(before + "the user database of this machine does not answer: it was asked ") && text.contains(" who ~away is");
+  };
+  EXPECT_TRUE(is_silent(told("a"), {})) << told("a").toStdString();
+  EXPECT_EQ(told("b"), "") << "its lines ask for nobody";
+  EXPECT_TRUE(is_silent(told("c"), path("config") + ": ")) << told("c").toStdString();
+  directory_is_back.set_value();
+  set_database_patience(std::chrono::seconds(10));
+  EXPECT_EQ(read().look_up("a").identity_files, QStringList{"/home/away/key"});
+  EXPECT_EQ(told("c"), "");
 }
 
 TEST_F(SshConfigTest, the_first_of_proxy_command_and_proxy_jump_counts) {

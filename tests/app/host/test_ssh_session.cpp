@@ -29,7 +29,7 @@ TEST_F(SshSessionTest, a_command_is_heard_and_answered) {
 TEST_F(SshSessionTest, a_line_of_the_config_that_ssh_refuses_is_told_in_place_of_a_connection) {
   config.problems = {"/home/ann/.ssh/config:7: Port must be from 1 to 65535, not abc"};
   EXPECT_FALSE(gets_in());
-  EXPECT_EQ(told(), "h1: /home/ann/.ssh/config:7: Port must be from 1 to 65535, not abc. Mend that: ssh refuses it, too");
+  EXPECT_EQ(told(), "h1: /home/ann/.ssh/config:7: Port must be from 1 to 65535, not abc. Mend that: ssh does not connect so, either");
   EXPECT_EQ(problem.kind, SshProblem::Kind::settings);
 }
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/host/ssh_config_databases.h"
+
+#include <grp.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pwd.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <QByteArrayList>
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace n2nq::app {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::size_t entry_bytes_max = 16 << 10;
+constexpr Clock::duration patience_max = 10s;
+constexpr Clock::duration wait_for_newer_max = 40ms;  // where there is an answer already
+constexpr Clock::duration new_for = 1s;               // one reading of a file has many names that ask the same
+constexpr std::size_t threads_max = 32;               // that the system has not answered yet
+
+using Question = std::pair<Database, QByteArray>;
+
+struct Asked {
+  std::optional<QByteArrayList> answer;  // the last one
+  Clock::time_point answered, asked;
+  bool under_way = false;
+};
+
+struct Questions {
+  std::mutex mutex;
+  std::condition_variable answered;
+  std::map<Question, Asked> asked;
+  std::size_t under_way = 0;
+};
+
+/// Never destroyed: who waits for the system may outlive everything else.
+Questions& questions() {
+  static auto* const all = new Questions;
+  return *all;
+}
+
+struct Patience {
+  Clock::duration most = patience_max, left = patience_max;
+  Clock::time_point used;
+};
+thread_local Patience patience;
+
+thread_local UnansweredQuestions* innermost = nullptr;
+
+QByteArrayList look_up_user(const QByteArray* name) {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, entry_bytes_max> room;
+  if (name) {
+    ::getpwnam_r(name->constData(), &entry, room.data(), room.size(), &found);
+    return found ? QByteArrayList{found->pw_dir} : QByteArrayList();
+  }
+  ::getpwuid_r(::getuid(), &entry, room.data(), room.size(), &found);
+  return found ? QByteArrayList{found->pw_name} : QByteArrayList();
+}
+
+/// One that there is no room for has more members than one's own.
+QByteArrayList look_up_own_group() {
+  group entry{};
+  group* found = nullptr;
+  std::array<char, entry_bytes_max> room;
+  ::getgrgid_r(::getgid(), &entry, room.data(), room.size(), &found);
+  if (!found) return {};
+  QByteArrayList out = {found->gr_name};
+  for (char** member = found->gr_mem; *member != nullptr; ++member) out += QByteArray(*member);
+  return out;
+}
+
+QByteArrayList look_up_service(const QByteArray& name) {
+  servent entry{};
+  servent* found = nullptr;
+  std::array<char, entry_bytes_max> room;
+  ::getservbyname_r(name.constData(), "tcp", &entry, room.data(), room.size(), &found);
+  return found ? QByteArrayList{QByteArray::number(ntohs(static_cast<std::uint16_t>(found->s_port)))} : QByteArrayList();
+}
+
+QByteArrayList look_up(const Question& question) {
+  switch (question.first) {
+    case Database::own_user:
+      return look_up_user(nullptr);
+    case Database::user:
+      return look_up_user(&question.second);
+    case Database::own_group:
+      return look_up_own_group();
+    case Database::service:
+      return look_up_service(question.second);
+  }
+  return {};
+}
+
+/// Who runs this program does not change.
+bool is_new(const Question& question, const Asked& asked, Clock::time_point now) {
+  if (!asked.answer) return false;
+  return (question.first == Database::own_user && !asked.answer->isEmpty()) || now - asked.answered < new_for;
+}
+
+/// The caller has the lock.
+void begin(const Question& question, Asked& asked) {
+  Questions& all = questions();
+  if (asked.under_way || all.under_way >= threads_max) return;
+  // Signals are for the main thread.
+  sigset_t every, before;
+  ::sigfillset(&every);
+  ::pthread_sigmask(SIG_BLOCK, &every, &before);
+  std::thread([question, &all, &asked] {
+    QByteArrayList answer = look_up(question);
+    const std::lock_guard lock(all.mutex);
+    asked.answer = std::move(answer);
+    asked.answered = Clock::now();
+    asked.under_way = false;
+    --all.under_way;
+    all.answered.notify_all();
+  }).detach();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  asked.under_way = true;
+  asked.asked = Clock::now();
+  ++all.under_way;
+}
+
+void wait_for(const Asked& asked, std::unique_lock<std::mutex>& lock) {
+  const auto began = Clock::now();
+  if (began - patience.used >= new_for) patience.left = patience.most;
+  const auto most = asked.answer ? std::min(patience.left, wait_for_newer_max) : patience.left;
+  questions().answered.wait_for(lock, most, [&asked] { return !asked.under_way; });
+  patience.used = Clock::now();
+  patience.left = std::max(Clock::duration::zero(), patience.left - (patience.used - began));
+}
+
+QString what_is_asked(const Question& question) {
+  const QString name = QString::fromLocal8Bit(question.second);
+  switch (question.first) {
+    case Database::own_user:
+      return "who you are";
+    case Database::user:
+      return "who ~" + name + " is";
+    case Database::own_group:
+      return "who is in your group";
+    case Database::service:
+      return "which port " + name + " has";
+  }
+  return {};
+}
+
+QString sentence(const Question& question, const Asked& asked) {
+  const auto since_s = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - asked.asked).count();
+  const bool just_now = !asked.under_way || since_s < 1;
+  return QString("the user database of this machine does not answer: it was asked %1 %2. Is a directory behind it (LDAP, sssd) away? "
+                 "Try again when it answers")
+      .arg(just_now ? QString("just now") : QString("%1 s ago").arg(since_s), what_is_asked(question));
+}
+
+}  // namespace
+
+std::optional<QStringList> ask_database(Database database, const QString& name) {
+  const Question question(database, name.toLocal8Bit());
+  Questions& all = questions();
+  std::unique_lock lock(all.mutex);
+  Asked& asked = all.asked[question];
+  if (!is_new(question, asked, Clock::now())) {
+    begin(question, asked);
+    wait_for(asked, lock);
+  }
+  if (!asked.answer) {
+    UnansweredQuestions::note(sentence(question, asked));
+    return {};
+  }
+  QStringList words;
+  for (const QByteArray& word : *asked.answer) words += QString::fromLocal8Bit(word);
+  return words;
+}
+
+void set_database_patience(std::chrono::milliseconds most) {
+  patience = {most, most, {}};
+}
+
+UnansweredQuestions::UnansweredQuestions() : outer_(std::exchange(innermost, this)) {}
+
+UnansweredQuestions::~UnansweredQuestions() {
+  innermost = outer_;
+}
+
+void UnansweredQuestions::note(const QString& what) {
+  if (innermost && !innermost->told_.contains(what)) innermost->told_ += what;
+}
+
+}  // namespace n2nq::app

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the system's databases say of users, groups and services. Behind them may be a directory elsewhere (LDAP, sssd) that is away, and a
+// question cannot be taken back: each is asked on a thread of its own, and waited for no longer than who asks has time.
+//
+// An answer that is a second old is asked for anew; where that does not come at once, the old one counts. At the end of the program nobody
+// waits for what was not answered.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <chrono>
+#include <optional>
+
+namespace n2nq::app {
+
+enum class Database {
+  own_user,   // name
+  user,       // home folder
+  own_group,  // name, and its members
+  service,    // port by TCP
+};
+
+/// The entry of `name`, as said above; empty: there is none. None: no answer in time, which UnansweredQuestions have noted. Any thread.
+std::optional<QStringList> ask_database(Database database, const QString& name = {});
+
+/// How long this thread may stand for such questions, all in all until there was none for a second. 10 s where nothing is said.
+void set_database_patience(std::chrono::milliseconds most);
+
+/// What this thread has asked in vain as long as it lives. One within another has what was asked meanwhile for itself.
+class UnansweredQuestions {
+ public:
+  UnansweredQuestions();
+  ~UnansweredQuestions();
+  UnansweredQuestions(const UnansweredQuestions&) = delete;
+  UnansweredQuestions& operator=(const UnansweredQuestions&) = delete;
+
+  /// For a person, each question once.
+  const QStringList& told() const { return told_; }
+  static void note(const QString& what);
+
+ private:
+  UnansweredQuestions* const outer_;
+  QStringList told_;
+};
+
+}  // namespace n2nq::app
