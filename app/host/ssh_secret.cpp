@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/ssh_secret.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <vector>
+
+#include "app/host/owned_fd.h"
 
 namespace n2nq::app {
 
@@ -16,12 +21,21 @@ namespace {
 constexpr rlim_t no_core_bytes = 1;
 std::atomic<rlim_t> core_bytes_before = no_core_bytes;
 
+/// To a program, and not into files. Where that cannot be read, they may be.
+bool cores_are_piped() {
+  const OwnedFd pattern(::open("/proc/sys/kernel/core_pattern", O_RDONLY | O_CLOEXEC));
+  char first = 0;
+  return ::read(pattern.get(), &first, 1) != 1 || first == '|';
+}
+
 void leave_no_core() {
   rlimit now{};
   if (::getrlimit(RLIMIT_CORE, &now) != 0 || now.rlim_cur == no_core_bytes) return;
   core_bytes_before = now.rlim_cur;
   now.rlim_cur = std::min(no_core_bytes, now.rlim_max);
   ::setrlimit(RLIMIT_CORE, &now);
+  // Only here, since no debugger of this user gets at the process then. What it starts is another program, and may be dumped as before.
+  if (now.rlim_cur != no_core_bytes && cores_are_piped()) ::prctl(PR_SET_DUMPABLE, 0);
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ class Secret {
 /// In place, and so for all who share these bytes: fill() would wipe a copy that it makes for that.
 void wipe_shared(const QByteArray& bytes);
 
-/// From the first secret on this process leaves no core behind when it crashes, which could have it inside. This gives a child its right to
-/// one back, as it was before. Between fork and exec, where it is safe.
+/// From the first secret on this process leaves no core behind when it crashes, which could have it inside; where its limit is 0 for good
+/// and cores go to a program, nobody may trace it either. This gives a child its right to one back, as it was before. Between fork and
+/// exec, where it is safe.
 void let_child_leave_core();
 
 /// What was answered already, so that the second connection to a host does not ask again. In memory, until it is destroyed.

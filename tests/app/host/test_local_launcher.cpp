@@ -2,9 +2,14 @@
 // Real child processes: small scripts in a folder of their own.
 #include "app/host/local_launcher.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <QDateTime>
@@ -104,6 +109,42 @@ TEST_F(LocalLauncherTest, who_has_a_secret_leaves_no_core_and_what_it_starts_may
   ASSERT_TRUE(wait_gone());
   const QByteArray as_it_was = most.rlim_cur == RLIM_INFINITY ? QByteArray("unlimited") : QByteArray::number(quint64{most.rlim_cur});
   EXPECT_EQ(output.simplified().split(' ')[0], as_it_was);
+}
+
+enum class Dump : int { may_be = 1, may_not_be, hides_own_files, no_namespace };
+
+/// In a child: what may be done with it when it has a secret, its limit for cores is 0 for good, and the machine's core_pattern is `pattern`.
+Dump dump_with_a_secret(const QByteArray& pattern) {
+  QTemporaryDir folder;
+  const QByteArray path = folder.filePath("core_pattern").toLocal8Bit();
+  QFile file(path);
+  if (!file.open(QIODevice::WriteOnly)) return Dump::no_namespace;
+  file.write(pattern + '\n');
+  file.close();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto end = [](Dump how) { ::_exit(static_cast<int>(how)); };
+    const rlimit none{};
+    if (::setrlimit(RLIMIT_CORE, &none) != 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) end(Dump::no_namespace);
+    ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    if (::mount(path.constData(), "/proc/sys/kernel/core_pattern", nullptr, MS_BIND, nullptr) != 0) end(Dump::no_namespace);
+    ::prctl(PR_SET_DUMPABLE, 1);
+    const Secret secret("open sesame");
+    // Where a session finds the keys of hosts, and what names its files there.
+    const QByteArray own = "/proc/self/fd/" + QByteArray::number(::open(path.constData(), O_RDONLY));
+    if (::open(own.constData(), O_RDONLY) < 0 || QFile::symLinkTarget("/proc/self/ns/pid").isEmpty()) end(Dump::hides_own_files);
+    end(::prctl(PR_GET_DUMPABLE) == 0 ? Dump::may_not_be : Dump::may_be);
+  }
+  int status = 0;
+  if (child < 0 || ::waitpid(child, &status, 0) != child || !WIFEXITED(status)) return Dump::no_namespace;
+  return static_cast<Dump>(WEXITSTATUS(status));
+}
+
+TEST(ssh_secret, is_in_no_core_that_a_program_gets_although_the_limit_for_cores_is_0) {
+  const Dump into_a_program = dump_with_a_secret("|/usr/lib/keeper %p");
+  if (into_a_program == Dump::no_namespace) GTEST_SKIP() << "no namespaces of its own here";
+  EXPECT_EQ(into_a_program, Dump::may_not_be);
+  EXPECT_EQ(dump_with_a_secret("core"), Dump::may_be) << "there is none anyway, and who debugs the bench has it";
 }
 
 TEST(ssh_secret, bytes_that_others_share_are_wiped_for_all) {
