@@ -314,7 +314,7 @@ void LabHost::judge(const QString& local_file, const std::shared_ptr<PutProgram>
     return answer_placing(
         local_file,
         {SshProblem::Kind::program, QString("%1 is of version %2, n2nq-bench of version %3").arg(local_file, trial.version(), N2NQ_VERSION),
-         "Build them together, or put those of one version side by side"},
+         "Build them together, or put those of one version side by side; the next start sends them there by itself"},
         {});
   }
   const PlacedProgram placed{put->path(), trial.version(), put->touched_s()};

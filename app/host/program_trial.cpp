@@ -61,10 +61,12 @@ SshProblem ProgramTrial::problem(const QString& host, const QString& user, const
   if (!shell_) {
     QString noise = noise_;
     while (noise.endsWith('.')) noise.chop(1);  // what follows begins a sentence
+    const bool is_expired = noise.contains("assword change required") || noise.contains("assword has expired");
     return {SshProblem::Kind::no_shell,
             QString("%1 lets %2 in, but runs no command for it%3").arg(host, user, noise.isEmpty() ? QString() : ": it says " + noise),
-            "Give that account a shell there (chsh -s /bin/sh), take away what sshd_config forces on it (ForceCommand) or what ends the "
-            "shell at each login (.bashrc), or choose another user"};
+            is_expired ? "Log in there by hand once and give that account a new password"
+                       : "Give that account a shell there (chsh -s /bin/sh), take away what sshd_config forces on it (ForceCommand) or what "
+                         "ends the shell at each login (.bashrc), or choose another user"};
   }
   if (machine_ != "x86_64") {
     return {SshProblem::Kind::program,

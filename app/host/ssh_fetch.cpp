@@ -48,18 +48,19 @@ bool FetchFile::open(SshLink& link) {
 }
 
 /// What is here is gone on with if it begins as what is there, or the other way round: a host that was restarted may have lost the last
-/// lines of a file of which they are here. Else all is fetched anew.
+/// lines of a file of which they are here. Else all is fetched anew. The head of a log tells it from one that was begun anew in its place.
 void FetchFile::line_up(SshLink& link, quint64 size_there) {
   link.shared().end_step();
   const qint64 here = local_.size(), there = static_cast<qint64>(size_there);
   const qint64 both = std::min(here, there), compared = std::min(both, compared_bytes);
-  bool same = compared == 0;
-  if (!same) {
-    local_.seek(both - compared);
-    const QByteArray end_here = local_.read(compared);
-    same = end_here == file_->read_at(static_cast<quint64>(both - compared), static_cast<quint64>(compared));
+  const auto is_same_at = [&](qint64 at) {
+    local_.seek(at);
+    const QByteArray bytes_here = local_.read(compared);
+    const bool is_same = bytes_here == file_->read_at(static_cast<quint64>(at), static_cast<quint64>(compared));
     link.shared().end_step();
-  }
+    return is_same;
+  };
+  const bool same = compared == 0 || (is_same_at(both - compared) && (both == compared || is_same_at(0)));
   if (!same && !local_.resize(0)) fail_here(local_);
   local_.seek(local_.size());
   shorter_there_ = there < local_.size() ? std::optional(size_there) : std::nullopt;
@@ -68,7 +69,8 @@ void FetchFile::line_up(SshLink& link, quint64 size_there) {
 bool FetchFile::go_on(SshLink& link, StepBytes& step_bytes, qint64& done) {
   if (!file_ && !open(link)) return false;
   const quint64 size = file_->size();
-  if (shorter_there_ && *shorter_there_ != size) line_up(link, size);  // it is written on with something else, perhaps
+  const bool is_cut = !shorter_there_ && size < static_cast<quint64>(local_.pos());
+  if (is_cut || (shorter_there_ && *shorter_there_ != size)) line_up(link, size);  // it is written on with something else, perhaps
   const auto at = static_cast<quint64>(local_.pos());
   const auto wanted = static_cast<quint64>(step_bytes.next());
   const auto began = SshShared::Clock::now();
@@ -119,7 +121,7 @@ void BringFolder::list(SshLink& link) {
     if (entry.is_file && is_log(entry.name)) {
       waiting_.push_back(entry);
       all_bytes_ += static_cast<qint64>(entry.size);
-    } else if (entry.is_file && MakeRunFolder::is_mark(entry.name)) {
+    } else if (entry.is_file && (MakeRunFolder::is_mark(entry.name) || SweepRunFolders::is_staging(entry.name))) {
       marks_ += entry.name;
     } else if (keep_ && entry.is_file && entry.name == MakeRunFolder::kept_name) {
       is_kept_ = true;

@@ -35,6 +35,7 @@ class Login {
   struct Attempt {
     bool asked = false;  // the person, for something of it
     int answered = 0;    // by the person, or from memory
+    bool changes_password = false;  // on the way: it has expired
     bool several() const { return answered > 1; }
   };
   Outcome prompts_once(const Attempt& before, Attempt& now);
@@ -94,6 +95,7 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
       for (LoginSteps::Given& each : given) each.alone = !now.several();
       // Of several one is a code, as a rule, which would be tried in vain with the next connection.
       const bool is_right = code == SSH_AUTH_SUCCESS || code == SSH_AUTH_PARTIAL;
+      if (now.changes_password) given.clear();  // the old one
       if (is_right && now.several()) {
         std::erase_if(given, [](const LoginSteps::Given& each) { return !is_for_the_password(each.question); });
       }
@@ -121,6 +123,7 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
       const QString text = printable(ssh_userauth_kbdint_getprompt(session_, i, &echo));
       question.prompts.push_back({text, echo != 0});
     }
+    now.changes_password = now.changes_password || is_for_a_new_password(question);
     std::vector<Secret> answers;
     const bool single = question.prompts.size() == 1 && !question.prompts[0].echo;
     const QString memory = single ? QString("prompt %1 %2").arg(steps_.account(), question.prompts[0].text) : QString();

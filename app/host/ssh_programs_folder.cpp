@@ -65,6 +65,17 @@ bool ProgramsFolder::may_own(std::optional<quint32> owner, std::optional<quint32
   return !user || !owner || owner == user || owner == root;
 }
 
+std::optional<quint32> ProgramsFolder::check_that_it_is_safe(SshLink& link, Sftp& sftp, const QString& folder, const QString& within) {
+  ProgramsFolder programs(link, sftp, folder);
+  const SftpTrial made = sftp.try_folder(programs.path());
+  const auto home = made.time_s == 0 ? sftp.look(".") : std::nullopt;
+  const std::optional<quint32> user = home ? home->owner : made.owner;
+  const auto there = sftp.look_through(within);
+  if (there && !(there->is_sticky && user)) programs.look_at(link, within, *there);
+  programs.check_owner(link, user);
+  return user;
+}
+
 void ProgramsFolder::check_that_it_is_no_roots(const SshLink& link, const QString& name) const {
   if (!roots_) return;
   throw SshError(SshProblem::Kind::files,

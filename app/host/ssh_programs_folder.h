@@ -23,6 +23,9 @@ class ProgramsFolder {
   void check_owner(const SshLink& link, std::optional<quint32> user) const;
   /// Whether what belongs to that one, and nobody else may write to, is as good as the user's own.
   static bool may_own(std::optional<quint32> owner, std::optional<quint32> user);
+  /// Throws where somebody else may have put what is to stay in the place of what this program has made in `within`, a folder in `folder`.
+  /// In a sticky one they cannot, where that is the user's, whose number it returns (none: that host does not say).
+  static std::optional<quint32> check_that_it_is_safe(SshLink& link, Sftp& sftp, const QString& folder, const QString& within);
   /// Throws what is to be done where nothing can be put into it as `name`, because it is root's.
   void check_that_it_is_no_roots(const SshLink& link, const QString& name) const;
 

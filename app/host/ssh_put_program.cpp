@@ -189,31 +189,40 @@ void PutProgram::sweep_parts(Sftp& sftp) {
 }
 
 bool SweepVersions::go_on(SshLink& link) {
-  static const QRegularExpression version("^(n2nq-[a-z]+)-[0-9a-f]{64}$");
   Sftp sftp(link);
+  if (!std::exchange(listed_, true)) {
+    list(sftp);
+    return !going_.isEmpty();
+  }
+  ProgramsFolder::check_that_it_is_safe(link, sftp, folder_, bin_);
+  for (const QString& name : going_) sftp.remove_file(bin_ + '/' + name);
+  return false;
+}
+
+void SweepVersions::list(Sftp& sftp) {
+  static const QRegularExpression version("^(n2nq-[a-z]+)-[0-9a-f]{64}$");
   std::map<QString, std::vector<SftpEntry>> programs;
   std::vector<SftpEntry> brief;
   for (const SftpEntry& entry : sftp.list(bin_)) {
     if (!entry.is_file) continue;
     const auto name = version.match(entry.name);
     if (name.hasMatch()) programs[name.captured(1)].push_back(entry);
-    if (BriefFile::is_left_over(entry.name)) sftp.remove_file(bin_ + '/' + entry.name);
+    if (BriefFile::is_left_over(entry.name)) going_ += entry.name;
     else if (BriefFile::is_one(entry.name) && !BriefFile::is_in_use(entry.name)) brief.push_back(entry);
   }
   const qint64 now_s = sftp.time_there_s(bin_);
-  if (now_s == 0) return false;  // what another bench has just put cannot be told from the rest
+  if (now_s == 0) return;  // what another bench has just put cannot be told from the rest
   for (const SftpEntry& entry : brief) {
-    if (std::abs(now_s - entry.changed_s) > brief_file_s_max) sftp.remove_file(bin_ + '/' + entry.name);
+    if (std::abs(now_s - entry.changed_s) > brief_file_s_max) going_ += entry.name;
   }
   const auto in_use = [this](const SftpEntry& entry) { return in_use_.contains(bin_ + '/' + entry.name); };
   for (auto& [program, entries] : programs) {
     std::sort(entries.begin(), entries.end(),
               [&](const SftpEntry& a, const SftpEntry& b) { return in_use(a) != in_use(b) ? in_use(a) : a.changed_s > b.changed_s; });
     for (std::size_t i = versions_max; i < entries.size(); ++i) {
-      if (std::abs(now_s - entries[i].changed_s) > just_put_s) sftp.remove_file(bin_ + '/' + entries[i].name);
+      if (std::abs(now_s - entries[i].changed_s) > just_put_s) going_ += entries[i].name;
     }
   }
-  return false;
 }
 
 bool HashFile::go_on(SshLink& link) {

@@ -21,6 +21,11 @@ bool may_be_right_again(const SecretQuestion& question) {
   return true;
 }
 
+bool is_for_a_new_password(const SecretQuestion& question) {
+  const QString text = told_by_host(question);
+  return question.kind == SecretQuestion::Kind::keyboard_interactive && text.contains("new ") && text.contains("password");
+}
+
 /// Most hosts that ask ask for nothing else. What could be good for once, or a new one, is not taken for it.
 bool is_for_the_password(const SecretQuestion& question) {
   return question.prompts.size() == 1 && may_be_right_again(question) && told_by_host(question).contains("password");

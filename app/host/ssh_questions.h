@@ -48,6 +48,8 @@ struct SecretQuestion {
   QPointer<QObject> asked_by = {};    // as above
 };
 
+/// Whether a host asks for the password that is to come in the place of the one that was typed before.
+bool is_for_a_new_password(const SecretQuestion& question);
 /// Whether a prompt of a host (keyboard-interactive) asks for the password, which is right a second time, too.
 bool is_for_the_password(const SecretQuestion& question);
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/host/ssh_programs_folder.h"
 #include "app/host/ssh_room.h"
 #include "app/host/ssh_tasks.h"
 
@@ -51,7 +52,17 @@ bool runs(Sftp& sftp, const QString& pid) {
   }
 }
 
+/// As Recorder makes them; captures the process's number.
+const QRegularExpression& staging_name() {
+  static const QRegularExpression name("^n2nq-(?:senders|receivers)-([0-9]{1,10})-[0-9]+\\.staging$");
+  return name;
+}
+
 }  // namespace
+
+bool SweepRunFolders::is_staging(const QString& name) {
+  return staging_name().match(name).hasMatch();
+}
 
 bool MakeRunFolder::is_mark(const QString& name) {
   static const QRegularExpression mark('^' + QRegularExpression::escape(mark_prefix) + "[0-9]{1,10}$");
@@ -72,8 +83,12 @@ bool SweepRunFolders::go_on(SshLink& link) {
   Sftp sftp(link);
   if (!std::exchange(listed_, true)) {
     list(sftp);
-  } else if (!removing_.isEmpty()) {
+  } else if ((!removing_.path.isEmpty() || !brief_.isEmpty()) && !std::exchange(checked_, true)) {
+    check(link, sftp);
+  } else if (!removing_.path.isEmpty()) {
     remove_some(sftp);
+  } else if (!brief_.isEmpty()) {
+    for (const QString& file : std::exchange(brief_, {})) sftp.remove_file(file);
   } else if (!std::exchange(listed_staging_, true)) {
     list_staging(sftp);
   } else if (!staging_.empty()) {
@@ -83,7 +98,7 @@ bool SweepRunFolders::go_on(SshLink& link) {
     look_into(sftp, waiting_.front());
     waiting_.pop_front();
   }
-  return !waiting_.empty() || !removing_.isEmpty() || !listed_staging_ || !staging_.empty();
+  return !waiting_.empty() || !removing_.path.isEmpty() || !brief_.isEmpty() || !listed_staging_ || !staging_.empty();
 }
 
 /// Once, and only where there is something to judge by it.
@@ -91,6 +106,20 @@ void SweepRunFolders::look_around(Sftp& sftp) {
   if (std::exchange(looked_around_, true)) return;
   now_s_ = sftp.time_there_s(runs_);
   sees_processes_ = sftp.look("/proc/self").has_value();
+}
+
+/// Nothing is removed before.
+void SweepRunFolders::check(SshLink& link, Sftp& sftp) {
+  try {
+    user_ = ProgramsFolder::check_that_it_is_safe(link, sftp, folder_, runs_);
+    return;
+  } catch (const SshError& error) {
+    if (error.problem.kind != SshProblem::Kind::files) throw;
+  }
+  waiting_.clear();
+  brief_.clear();
+  removing_ = {};
+  files_.clear();
 }
 
 void SweepRunFolders::list(Sftp& sftp) {
@@ -103,41 +132,46 @@ void SweepRunFolders::list(Sftp& sftp) {
     const qint64 age_s = now_s_ - entry.changed_s;
     if (entry.is_folder) {
       const QString folder = runs_ + '/' + entry.name;
-      if (age_s > kept_s && !needed_.has_folder(folder)) waiting_.push_back(folder);
+      if (age_s > kept_s && !needed_.has_folder(folder)) waiting_.push_back({folder, entry.owner});
     } else if (BriefFile::is_left_over(entry.name) || age_s > brief_file_s_max) {
-      sftp.remove_file(runs_ + '/' + entry.name);
+      brief_ += runs_ + '/' + entry.name;
     }
   }
   keep_some(waiting_, looked_into_max);
 }
 
-void SweepRunFolders::look_into(Sftp& sftp, const QString& folder) {
-  const std::vector<SftpEntry> entries = sftp.list(folder);
+void SweepRunFolders::look_into(Sftp& sftp, const RunFolder& folder) {
+  const std::vector<SftpEntry> entries = sftp.list(folder.path);
   for (const SftpEntry& entry : entries) {
     if (!is_of_a_run(entry) || now_s_ - entry.changed_s <= kept_s) return;
     if (MakeRunFolder::is_mark(entry.name) && (!sees_processes_ || runs(sftp, entry.name.mid(mark_prefix.size())))) return;
   }
   removing_ = folder;
-  for (const SftpEntry& entry : entries) files_.push_back(folder + '/' + entry.name);
+  for (const SftpEntry& entry : entries) files_.push_back(folder.path + '/' + entry.name);
 }
 
 void SweepRunFolders::remove_some(Sftp& sftp) {
+  // Where all may make folders others may have made it, or put another one in its place.
+  if (user_ && removing_.owner && removing_.owner != user_) {
+    files_.clear();
+    removing_ = {};
+    return;
+  }
   for (std::size_t i = 0; i < files_per_step && !files_.empty(); ++i) {
     sftp.remove_file(files_.front());
     files_.pop_front();
   }
   if (!files_.empty()) return;
-  sftp.remove_folder(removing_);
-  if (!sftp.look(removing_) && ++removed_ == folders_max) waiting_.clear();
-  removing_.clear();
+  sftp.remove_folder(removing_.path);
+  if (!sftp.look(removing_.path) && ++removed_ == folders_max) waiting_.clear();
+  removing_ = {};
 }
 
 /// A group that lives touches its own, and so does a bench that may start a killed one again; one that stands still has its process. What
 /// is another user's stays there: its folder lets nobody else remove it.
 void SweepRunFolders::list_staging(Sftp& sftp) {
-  static const QRegularExpression name("^n2nq-(?:senders|receivers)-([0-9]{1,10})-[0-9]+\\.staging$");  // as Recorder makes them
   for (const SftpEntry& entry : sftp.list(staging_folder_there)) {
-    const auto found = name.match(entry.name);
+    const auto found = staging_name().match(entry.name);
     if (!entry.is_file || !found.hasMatch()) continue;
     look_around(sftp);
     if (!sees_processes_) return;

@@ -112,12 +112,16 @@ class SweepVersions : public SshTask {
   static constexpr qint64 just_put_s = 15;
 
   /// `in_use`: paths as PutProgram gives them.
-  SweepVersions(const QString& folder, QStringList in_use) : bin_(folder + "/bin"), in_use_(std::move(in_use)) {}
+  SweepVersions(const QString& folder, QStringList in_use) : folder_(folder), bin_(folder + "/bin"), in_use_(std::move(in_use)) {}
   bool go_on(SshLink& link) override;
 
  private:
-  const QString bin_;
+  void list(Sftp& sftp);
+
+  const QString folder_, bin_;
   const QStringList in_use_;
+  bool listed_ = false;
+  QStringList going_;
 };
 
 /// SHA-256 of a file there, which it reads: for hosts that cannot say it themselves. (ssh_put_program.cpp)
@@ -176,13 +180,21 @@ class SweepRunFolders : public SshTask {
   static constexpr qint64 kept_s = 24 * 3600;
 
   /// `needed`: stays, however old.
-  SweepRunFolders(const QString& folder, NeededThere needed) : runs_(folder + "/runs"), needed_(std::move(needed)) {}
+  SweepRunFolders(const QString& folder, NeededThere needed)
+      : folder_(folder), runs_(folder + "/runs"), needed_(std::move(needed)) {}
   bool go_on(SshLink& link) override;
+  /// Whether a file is what a killed group had not written to its logs yet.
+  static bool is_staging(const QString& name);
 
  private:
   void look_around(Sftp& sftp);
+  struct RunFolder {
+    QString path;
+    std::optional<quint32> owner;
+  };
   void list(Sftp& sftp);
-  void look_into(Sftp& sftp, const QString& folder);
+  void check(SshLink& link, Sftp& sftp);
+  void look_into(Sftp& sftp, const RunFolder& folder);
   void remove_some(Sftp& sftp);
   void list_staging(Sftp& sftp);
 
@@ -190,12 +202,15 @@ class SweepRunFolders : public SshTask {
     QString path, pid;  // of the group that it was
   };
 
-  const QString runs_;
+  const QString folder_, runs_;
   const NeededThere needed_;
   bool listed_ = false, listed_staging_ = false, looked_around_ = false, sees_processes_ = false;
   qint64 now_s_ = 0;
-  std::deque<QString> waiting_;  // folders that are old enough
-  QString removing_;             // the one that goes, with `files_` still in it
+  bool checked_ = false;          // whether anything may be removed there, and of whom
+  std::optional<quint32> user_;   // who is logged in there, then; none: that host does not say
+  QStringList brief_;             // files that go
+  std::deque<RunFolder> waiting_;  // folders that are old enough
+  RunFolder removing_;             // the one that goes, with `files_` still in it
   std::deque<QString> files_;
   std::size_t removed_ = 0;          // folders that are gone
   std::deque<StagingFile> staging_;  // those that are old enough

@@ -23,6 +23,13 @@ TEST(ProgramTrial, so_is_a_program_for_another_one) {
   EXPECT_FALSE(problem.what_to_do.isEmpty());
 }
 
+TEST(ProgramTrial, an_expired_password_is_not_taken_for_a_missing_shell) {
+  const auto advice = [](const QByteArray& said) { return ProgramTrial("", said, 1, false).problem("h1", "lab", "f", "n2nq-senders").what_to_do; };
+  EXPECT_EQ(advice("WARNING: Your password has expired.\nPassword change required but no TTY available.\n"),
+            "Log in there by hand once and give that account a new password");
+  EXPECT_TRUE(advice("This account is currently not available.\n").startsWith("Give that account a shell there"));
+}
+
 TEST(ProgramTrial, what_login_scripts_say_neither_hides_nor_makes_what_is_wrong) {
   const QByteArray noise = QByteArray(1000, 'x') + "\nsh: /home/lab/.cache/x: Permission denied\n";
   const SshProblem noexec = problem_of("x86_64", noise + "n2nq-tries\n/bin/sh: 1: exec: ./n2nq-senders: Permission denied\n", 126);

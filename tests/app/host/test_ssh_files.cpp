@@ -315,6 +315,59 @@ TEST_F(SshFilesTest, a_growing_file_is_followed) {
   files()->unfollow(local);
 }
 
+TEST_F(SshFilesTest, a_followed_file_that_is_begun_anew_in_its_place_is_followed_from_its_beginning) {
+  const QString there_now = ".cache/n2nq-bench/runs/r/S001.log", local = folder.filePath("S001.log");
+  sh("mkdir -p " + there + "/runs/r && cd " + there + "/runs/r && (echo '# port 1'; seq 200; echo '# complete: yes') >S001.log");
+  files()->follow(there_now, local);
+  ASSERT_TRUE(wait_until([&] { return read(local).endsWith("yes\n"); }));
+  sh("(echo '# port 2'; seq 100) >" + there + "/runs/r/S001.log");
+  EXPECT_TRUE(wait_until([&] { return read(local).startsWith("# port 2\n") && read(local).endsWith("\n100\n"); }));
+  files()->unfollow(local);
+  // It may have become longer before anybody looked: then the head tells.
+  QFile old(local);
+  ASSERT_TRUE(old.open(QIODevice::WriteOnly));
+  old.write("# port 1\n");
+  old.close();
+  sh("seq 101 5000 >>" + there + "/runs/r/S001.log && tail -c +10 " + there + "/runs/r/S001.log | head -c 20000 >/tmp/middle");
+  ASSERT_TRUE(old.open(QIODevice::Append));
+  old.write(sh("cat /tmp/middle").toUtf8());
+  old.close();
+  begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/r", folder.path(), [](qint64, qint64) {}));
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(read(local).startsWith("# port 2\n"));
+  EXPECT_TRUE(read(local).endsWith("\n5000\n"));
+}
+
+TEST_F(SshFilesTest, nothing_is_swept_where_somebody_else_may_have_put_it) {
+  const auto sweep = [this] {
+    begin(std::make_shared<SweepRunFolders>(".cache/n2nq-bench", NeededThere()));
+    EXPECT_TRUE(ends());
+    begin(std::make_shared<SweepVersions>(".cache/n2nq-bench", QStringList()));
+    EXPECT_TRUE(ends());
+    return sh("cat ~lab/notes/keep-0123456789ab/thesis " + there + "/bin/.now-1 2>/dev/null; true");
+  };
+  const auto as_root = [](const QString& script) { return lab->inside(1, {"sh", "-c", "cd " + there + " && " + script}); };
+  sh("mkdir -p ~lab/notes/keep-0123456789ab " + there + "/bin && cd ~lab/notes/keep-0123456789ab && echo thesis >thesis && "
+     "touch -d '3 days ago' thesis . && cd " + there + " && rm -rf runs && ln -s ~lab/notes runs && echo now >bin/.now-1 && "
+     "touch -d '3 days ago' bin/.now-1");
+  as_root("chown 65534 . && chmod 755 .");
+  EXPECT_EQ(sweep(), "thesis\nnow");
+  as_root("chown lab . && chmod 777 .");
+  EXPECT_EQ(sweep(), "thesis\nnow");
+  as_root("chmod 700 . && chmod 777 ~lab/notes");
+  EXPECT_EQ(sweep(), "thesis");
+  as_root("chmod 700 ~lab/notes");
+  EXPECT_EQ(sweep(), "") << "a link of the user's own leads where they want it";
+  // Of root's, for all who log in.
+  const QString both = "keep-0123456789ab mine-0123456789ab";
+  as_root("rm -r runs ~lab/notes; mkdir -m 1777 runs; cd runs; mkdir " + both + "; touch -d '3 days ago' */R001.log " + both +
+          "; touch -d '3 days ago' keep-0123456789ab/R001.log mine-0123456789ab/R001.log; touch -d '3 days ago' " + both +
+          "; chown -R lab mine-0123456789ab; chown -R 65534 keep-0123456789ab; chmod 777 keep-0123456789ab");
+  sweep();
+  EXPECT_EQ(as_root("ls runs/keep-0123456789ab; ls runs").simplified(), "R001.log keep-0123456789ab");
+  as_root("rm -r runs");
+}
+
 TEST_F(SshFilesTest, a_disk_here_that_stands_still_is_not_taken_for_the_silence_of_the_host) {
   const QString remote = ".cache/n2nq-bench/runs/a.log", local = folder.filePath("a.log");
   sh("mkdir -p " + there + "/runs && head -c 1M /dev/zero >" + remote);

@@ -412,6 +412,25 @@ TEST_F(CodeTest, one_that_was_typed_too_late_is_not_used) {
   EXPECT_EQ(prompts(), (std::vector<std::string>{password_prompt, code_prompt}));
 }
 
+TEST_F(SshSessionTest, of_a_password_that_is_changed_on_the_way_nothing_is_kept) {
+  config = lab->config().look_up("h2");
+  without_keys();
+  const QByteArray old = lab->password().toUtf8(), next = "Gq7-hemd-9x";
+  const QByteArray shadow = lab->inside(2, {"sh", "-c", "grep ^lab: /etc/shadow | cut -d: -f2"}).trimmed().toUtf8();
+  lab->inside(2, {"sh", "-c", "cp /etc/pam.d/sshd /tmp/pam; sed -i '/^account\\|^password/s/pam_[a-z]*/pam_unix/' /etc/pam.d/sshd; chage -d 0 lab"});
+  const auto restore = qScopeGuard([&] {
+    lab->inside(2, {"sh", "-c", "mv /tmp/pam /etc/pam.d/sshd; chage -d 20000 lab; chpasswd -e"}, "lab:" + shadow + '\n');
+  });
+  person.secrets = {old, old, next, next};
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(person.secret_questions.size(), 4u);
+  EXPECT_TRUE(person.judged.empty()) << "the first is wrong by now, and which of the others is right for the next time nobody says";
+  person.secret_questions.clear();
+  person.secrets = {next};
+  ASSERT_TRUE(gets_in()) << told();
+  EXPECT_EQ(person.secret_questions.size(), 1u);
+}
+
 /// Unlike PAM, which may go on to ask for a code whatever the password was.
 TEST_F(SshSessionTest, a_password_that_was_a_step_of_its_own_is_known_to_be_right_though_the_host_hangs_up_at_the_next_one) {
   lab->change_sshd(2, "1i AuthenticationMethods password,keyboard-interactive\\nLoginGraceTime 6");
