@@ -251,6 +251,9 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
 void RunControl::Private::on_killed(Role role) {
   Member& member = of(role);
   if (accumulator) accumulator->may_have_lost(role);
+  if (!member.stand_by && member.record.hello && !member.record.hello->staging_file.empty()) {
+    member.stand_by = member.watch->launcher().stand_by(QString::fromStdString(member.record.hello->staging_file), run.folder->part(role));
+  }
   if (member.restart_wanted) {
     relaunch(role);
     if (drains()) wait_for_drain();
@@ -451,6 +454,7 @@ void RunControl::Private::take_result() {
   rates_timer.stop();
   sleep_watch.stop();
   touch_timer.stop();
+  for (const Role role : all_roles) of(role).stand_by.reset();
   finisher->wait();  // finished() is the last thing it says, not the last it does
   finisher.reset();
   outcome = result.outcome;

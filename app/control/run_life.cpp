@@ -31,6 +31,7 @@ void Member::renew() {
   Member fresh;
   fresh.make_launcher = std::move(make_launcher);
   fresh.launched_on = std::move(launched_on);
+  fresh.stand_by = std::move(stand_by);
   fresh.first_row = first_row;
   fresh.last_row = last_row;
   *this = std::move(fresh);
@@ -43,6 +44,10 @@ void Member::drop_salvager() {
 void RunControl::Private::on_hello(Role role) {
   Member& member = of(role);
   member.record.hello = member.watch->hello();
+  member.stand_by.reset();  // it has read back what the one before it had left
+  // And has cut off the half lines of that, which may be here already.
+  follow_logs(role, false);
+  follow_logs(role, true);
   if (role == Role::broker) {
     broker_address = member.watch->hello().address;
     broker_port = member.watch->hello().port;

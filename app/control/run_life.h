@@ -51,6 +51,7 @@ struct Member {
   std::string launched_on;                 // that host's name
   std::unique_ptr<ProcessWatch> watch;     // null: not started in this run
   std::unique_ptr<ProcessWatch> salvager;  // reads back what the killed process has left; null: nothing to read
+  std::unique_ptr<QObject> stand_by;       // for what that has left, until it is read back
   QString not_read_back;                   // why it could not, its host being away: tried again when that is reached to fetch logs
   ProcessStatus status;
   ProcessRecord record;

@@ -94,6 +94,13 @@ class Launcher : public QObject {
   /// nobody touched for long is taken for left behind. Also when the process is gone; nothing answers, and where the connection was lost
   /// it is not made anew.
   virtual void touch(const QString& path) { static_cast<void>(path); }
+  /// Of a process that is gone: such a file of its own, which lies elsewhere than what it wrote for `local_folder`. Should this bench not live
+  /// to have it read back, it is to be found there. Nothing answers; nobody cares any more when what is given is destroyed. Null: the
+  /// file stays where it is.
+  virtual std::unique_ptr<QObject> stand_by(const QString& file, const QString& local_folder) {
+    static_cast<void>(file), static_cast<void>(local_folder);
+    return nullptr;
+  }
 
  signals:
   void putting(qint64 done_bytes, qint64 all_bytes);  // from time to time, of what is not there yet

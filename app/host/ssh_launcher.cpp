@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/host/ssh_standby.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -224,6 +226,11 @@ void SshLauncher::write(const QByteArray& bytes) {
 
 void SshLauncher::touch(const QString& path) {
   if (SshFiles* files = host_->files()) files->run(std::make_shared<TouchFile>(path, host_->folder()), this, [](const SshProblem&) {});
+}
+
+std::unique_ptr<QObject> SshLauncher::stand_by(const QString& file, const QString& local_folder) {
+  if (!host_->control()) return nullptr;
+  return std::make_unique<SshStandby>(*host_->control(), file, folder_for(local_folder));
 }
 
 /// The process is told of a folder only when it is there: what it then makes of it is its own business.

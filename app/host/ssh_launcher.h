@@ -45,6 +45,7 @@ class SshLauncher : public Launcher {
   void follow(const QString& local_file) override;
   void unfollow(const QString& local_file) override;
   void touch(const QString& path) override;
+  std::unique_ptr<QObject> stand_by(const QString& file, const QString& local_folder) override;
 
  private:
   void put_over(bool listens);

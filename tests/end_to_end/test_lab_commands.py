@@ -20,9 +20,12 @@ PAUSE = re.escape("""exec /bin/sh -c 'timeout 8 /bin/sh -c : || exit 91; kill -s
                   """timeout 8 /bin/sh -c "read still"; silent=$?; done; kill -s CONT PID; case $silent in 124|143) timeout 5 /bin/sh -c """
                   """"read still"; case $? in 124|143) kill -s TERM PID; sleep 1; kill -s KILL PID;; esac;; esac; exit 0'""")
 PAUSE = PAUSE.replace("PID", "[0-9]+")
+STANDBY = re.escape("""exec /bin/sh -c 'cd; read -r file && read -r folder || exit 1; while timeout 13 /bin/sh -c "read -r still"; do :; """
+                    """done; [ -f "$file" ] || exit 0; mv -f "$file" "$folder/" || """
+                    """{ rm -f "$folder/${file##*/}"; [ -d "$folder" ] || { [ -d "${folder%/*}" ] && rm -f "$file"; }; }'""")
 FIXED = (rf"exec /bin/sh -c 'echo; echo n2nq-pid \$\$; cd && {PROGRAM} --in-parts'",
          rf"exec /bin/sh -c 'LC_ALL=C; export LC_ALL; echo; echo n2nq-pid \$\$; echo n2nq-machine \$\(uname -m\); {SUM}; case \$s in [0-9a-f]{{64}}\*\) echo n2nq-tries >&2; {PROGRAM} --version;; esac'",
-         PAUSE, "exec /bin/sh -c 'kill -s (CONT|KILL|TERM) [0-9]+'", "internal-sftp")
+         PAUSE, STANDBY, "exec /bin/sh -c 'kill -s (CONT|KILL|TERM) [0-9]+'", "internal-sftp")
 
 
 class Commands(LabCase):
@@ -67,6 +70,7 @@ class Commands(LabCase):
         [pause] = [text for text in told if re.fullmatch(PAUSE, text)]  # which ends, and so resumes, when its stdin does
         pid = re.search("STOP ([0-9]+)", pause)[1]
         self.assertIn(f"exec /bin/sh -c 'kill -s KILL {pid}'", told)
+        self.assertTrue(any(re.fullmatch(STANDBY, text) for text in told), told)
         self.assert_fixed(told)
 
 

@@ -87,9 +87,11 @@ class Cuts(LabCase):
         for name in self.lab.hosts:
             self.assertEqual([path for path in self.lab.files(name) if not ALLOWED.match(path)], [], name)
 
-    def check_bench_says(self, bench, name, out):
-        """It ended, with a broken run that names the host; from when it saw that a link was lost on it soon had nothing that runs."""
-        output, _ = bench.communicate(timeout=120)
+    def check_bench_says(self, bench, name, out, said=""):
+        """It ended, with a broken run that names the host; from when it saw that a link was lost on it soon had nothing that runs. said:
+        what it has said already."""
+        rest, _ = bench.communicate(timeout=120)
+        output = said + rest
         self.assertEqual(bench.returncode, 1, output)
         self.assertIn(name, output)
         processes = json.loads((self.folder / out / "summary.json").read_text())["processes"]
@@ -105,17 +107,23 @@ class Cuts(LabCase):
         print(f"{out}: lost at {lost_at_s:.1f} s of the run, the last was gone {max(gone_at_s.values()) - lost_at_s:.1f} s later")
         self.assertLess(max(gone_at_s.values()) - lost_at_s, ENDED_S + self.held_up_s(), gone_at_s)
 
-    def each_way(self, what, cut, name="h2"):
+    def each_way(self, what, cut, name="h2", comes_back=False):
+        """comes_back: when all is gone there is a way again, so that nobody waits for the minute in which the bench tries to fetch logs."""
         for repeat in range(REPEATS):
             bench = self.begin(f"{what}-{repeat}")
             self.note_cut()
             cut(bench)
             self.check_end(what)
+            said = ""
+            if comes_back:
+                said = self.said_until_fetching_waits(bench)
+                self.mend()
             if bench.returncode is None:
-                self.check_bench_says(bench, name, f"{what}-{repeat}")
+                self.check_bench_says(bench, name, f"{what}-{repeat}", said)
             self.mend()
 
     def test_unplugged_host(self):
+        """It stays away, and the bench ends all the same."""
         self.each_way("unplugged", lambda bench: self.lab.set_plugged_in("h2", False))
 
     def check_paused(self, role, host, *settings):
@@ -129,8 +137,9 @@ class Cuts(LabCase):
             self.note_cut()
             self.lab.set_plugged_in(host, False)
             self.check_end(f"unplugged while {role} paused")
-            self.check_bench_says(bench, host, out)
+            said = self.said_until_fetching_waits(bench)
             self.mend()
+            self.check_bench_says(bench, host, out, said)
 
     def test_unplugged_host_of_a_paused_group(self):
         self.check_paused("receivers", "h3")
@@ -145,11 +154,7 @@ class Cuts(LabCase):
         out = f"put-back-{role}"
         bench = self.begin(out)
         self.lab.set_plugged_in(name, False)
-        output = ""
-        while "Fetching logs waits: " not in output:
-            line = bench.stdout.readline()
-            self.assertNotEqual(line, "", output)
-            output += line
+        output = self.said_until_fetching_waits(bench)
         self.assertIn(f"what the {role} had noted is read back first", output.splitlines()[-1])
         self.lab.set_plugged_in(name, True)
         rest, _ = bench.communicate(timeout=120)
@@ -180,11 +185,51 @@ class Cuts(LabCase):
     def test_senders_whose_cable_is_put_back(self):
         self.check_read_back("h2", "senders")
 
+    def begin_and_kill_receivers(self, out):
+        """What they had not written yet lies in memory there, for when they are started again."""
+        bench = self.begin(out, "--fault", "kill:receivers@3", "--fault", "restart:receivers@290")
+        self.wait_for("their end", lambda: not any("n2nq-receivers" in command for command in self.lab.processes("h3").values()))
+        self.wait_for("who stands by", lambda: any("timeout 13" in command for command in self.lab.processes("h3").values()))
+        self.assertEqual(len(self.left_in_memory()), 1)
+        return bench
+
+    def left_in_memory(self):
+        return [path for path in self.lab.files("h3") if path.startswith("/dev/shm/")]
+
+    def test_killed_bench_behind_a_killed_group(self):
+        for repeat in range(REPEATS):
+            bench = self.begin_and_kill_receivers(f"killed-both-{repeat}")
+            self.note_cut()
+            bench.kill()
+            bench.wait()
+            self.wait_for("it to be moved", lambda: not self.left_in_memory())
+            self.check_end("killed bench behind a killed group")
+
+    def test_unplugged_host_of_a_killed_group(self):
+        """The run goes on without it. What was moved there is read back when the cable is put back."""
+        for repeat in range(REPEATS):
+            out = f"killed-and-unplugged-{repeat}"
+            bench = self.begin_and_kill_receivers(out)
+            self.note_cut()
+            self.lab.set_plugged_in("h3", False)
+            self.wait_for("it to be moved", lambda: not self.left_in_memory())
+            self.assertLess(time.monotonic() - self.cut_at, GONE_S + self.held_up_s())
+            self.wait_for("who stood by to be gone", lambda: "h3" not in self.programs() and "timeout" not in str(self.lab.processes("h3")))
+            self.assertEqual(len([path for path in self.lab.files("h3") if path.endswith(".staging") and f"/{out}.receivers-" in path]), 1)
+            self.lab.set_plugged_in("h3", True)
+            bench.send_signal(signal.SIGINT)
+            output, _ = bench.communicate(timeout=120)
+            self.assertEqual(bench.returncode, 130, output)
+            self.assertNotIn("could not be read back", output)
+            run = RunFolder(self.folder / out)
+            self.assertEqual(run.summary["ledger"]["total"]["delivered"], sum(len(log.rows) for log in run.receivers.values()))
+            self.assertEqual([path for path in self.lab.files("h3") if not ALLOWED.match(path) or f".{out}-" in path], [])
+
     def test_blackhole(self):
-        self.each_way("blackhole", lambda bench: self.lab.shape_links({"blackhole": True}, ["h2"]))
+        self.each_way("blackhole", lambda bench: self.lab.shape_links({"blackhole": True}, ["h2"]), comes_back=True)
 
     def test_blackhole_of_all(self):
-        self.each_way("blackhole of all", lambda bench: self.lab.shape_links({"blackhole": True}))
+        self.each_way("blackhole of all", lambda bench: self.lab.shape_links({"blackhole": True}), comes_back=True)
 
     def test_killed_bench(self):
         def kill(bench):

@@ -169,11 +169,22 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
   return counts;
 }
 
+/// Where it is moved to for a bench that may not live to have it read back.
+std::string place_beside_logs(const std::string& staging_file, const std::string& logs_folder) {
+  const std::size_t slash = staging_file.rfind('/');
+  return logs_folder + '/' + (slash == std::string::npos ? staging_file : staging_file.substr(slash + 1));
+}
+
+std::optional<StagingRing> open_where_it_is(const std::string& staging_file, const std::string& logs_folder) {
+  std::optional<StagingRing> found = StagingRing::open(staging_file);
+  return found ? std::move(found) : StagingRing::open(place_beside_logs(staging_file, logs_folder));
+}
+
 }  // namespace
 
 LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
                        const LogOptions& log_options, LogsGoOn go_on, const std::function<void(const Record&)>& each_record) {
-  std::optional<StagingRing> found = StagingRing::open(staging_file);
+  std::optional<StagingRing> found = open_where_it_is(staging_file, log_options.folder);
   if (!found) return read_whole_logs(staging_file, role, first, last, log_options, go_on, each_record);
   StagingRing& ring = *found;
   if (ring.role() != role) throw std::runtime_error("staging file " + staging_file + ": it was written by " + name_of(ring.role()));
@@ -208,6 +219,7 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
     counts.dropped += left.log.dropped();
   }
   ring.remove_file();
+  ::unlink(place_beside_logs(staging_file, log_options.folder).c_str());  // a copy that is being made there meanwhile
   return counts;
 }
 

@@ -14,8 +14,8 @@ namespace n2nq::worker {
 /// Whether another process writes on into the same logs.
 enum class LogsGoOn { no, yes };
 
-/// Without a staging file the logs are read alone, if they all have their end (the process was killed behind its last line) or, where they
-/// go on, were read back before (by a process that was killed before it could say so).
+/// The staging file may have been moved into the logs' folder meanwhile. Without one the logs are read alone, if they all have their end (the
+/// process was killed behind its last line) or, where they go on, were read back before (by a process that was killed before it could say so).
 /// Writes what is in the staging file into the logs, closes them with a foot that says so (or a remark, when they go on), and removes the
 /// staging file. Calls `each_record` for every record, old and new, in the order of each service's log. Throws std::runtime_error when the
 /// staging file is none of this role; a log that cannot be read or written is named in the result's error. A log that the killed process

@@ -51,6 +51,56 @@ TEST_F(SshLauncherTest, a_file_that_is_needed_is_touched_also_when_the_process_i
   lab->inside(1, {"rm", left});
 }
 
+TEST_F(SshLauncherTest, what_a_dead_process_has_left_goes_to_its_logs_with_who_stands_by_or_away_where_there_are_none) {
+  ASSERT_TRUE(runs_broker()) << told();
+  launcher->kill();
+  ASSERT_TRUE(wait_gone());
+  const auto there = [] { return lab->inside(1, {"sh", "-c", "ls -A /dev/shm"}).trimmed(); };
+  const auto stands_by = [&] { return lab->inside(1, {"pgrep", "-f", "^timeout 13"}).count('\n') == 1; };
+  const auto leave = [&](const QString& path) { lab->inside(1, {"sh", "-c", "echo left >" + path + " && chown lab " + path}); };
+  const QString local = folder.path() + "/receivers";
+  const QString logs = "/home/lab/" + launcher->folder_there(local);
+  lab->inside(1, {"sh", "-c", "mkdir -p " + logs + " && chown -R lab " + logs});
+  for (const bool logs_are_there : {true, false}) {
+    const QString file = "n2nq-receivers-1-1.staging";
+    leave("/dev/shm/" + file);
+    if (!logs_are_there) lab->inside(1, {"rm", "-r", logs});
+    auto standing_by = launcher->stand_by("/dev/shm/" + file, local);
+    ASSERT_TRUE(wait_until(stands_by));
+    EXPECT_EQ(there(), file);
+    standing_by.reset();
+    EXPECT_TRUE(wait_until([&] { return there().isEmpty(); })) << there().toStdString();
+    EXPECT_EQ(lab->inside(1, {"sh", "-c", "cat " + logs + "/*.staging 2>/dev/null; true"}), logs_are_there ? "left\n" : "");
+  }
+  // A host says where its file lies.
+  lab->inside(1, {"sh", "-c", "echo kept >/home/lab/kept && chown lab /home/lab/kept"});
+  lab->inside(1, {"sh", "-c", "echo kept >'/dev/shm/a b' && chown lab '/dev/shm/a b'"});
+  for (const char* path : {"/home/lab/kept", "/dev/shm/../../home/lab/kept", "/dev/shm/a b", "/dev/shm/$(touch /home/lab/made)"}) {
+    const auto refused = launcher->stand_by(path, local), taken = launcher->stand_by("/dev/shm/n2nq-none.staging", local);
+    ASSERT_TRUE(wait_until(stands_by)) << path << ": what was begun before has begun there";
+  }
+  EXPECT_EQ(lab->inside(1, {"sh", "-c", "cat /home/lab/kept '/dev/shm/a b'; ls /home/lab/made 2>/dev/null; true"}), "kept\nkept\n");
+  lab->inside(1, {"rm", "/dev/shm/a b", "/home/lab/kept"});
+}
+
+TEST_F(SshLauncherTest, what_has_no_room_beside_its_logs_stays_where_it_is) {
+  ASSERT_TRUE(runs_broker()) << told();
+  launcher->kill();
+  ASSERT_TRUE(wait_gone());
+  const QString local = folder.path() + "/receivers", logs = "/home/lab/" + launcher->folder_there(local);
+  const auto as_root = [](const QString& script) { return lab->inside(1, {"sh", "-c", script}).trimmed(); };
+  const QString file = "/dev/shm/n2nq-receivers-1-1.staging";
+  as_root("mkdir -p " + logs + " && mount -t tmpfs -o size=1m,uid=$(id -u lab) none " + logs + " && head -c 2000000 /dev/zero >" + file +
+          " && chown lab " + file);
+  const auto unmount = qScopeGuard([&] { as_root("umount " + logs + "; rm -f " + file); });
+  auto standing_by = launcher->stand_by(file, local);
+  const auto stands_by = [&] { return lab->inside(1, {"pgrep", "-f", "^timeout 13"}).count('\n') == 1; };
+  ASSERT_TRUE(wait_until(stands_by));
+  standing_by.reset();
+  ASSERT_TRUE(wait_until([&] { return lab->inside(1, {"pgrep", "-u", "lab", "-x", "sh"}).startsWith("exit code"); }));
+  EXPECT_EQ(as_root("stat -c %s " + file + "; ls -A " + logs), "2000000");
+}
+
 TEST_F(SshLauncherTest, signals_reach_the_process) {
   ASSERT_TRUE(runs_broker()) << told();
   launcher->kill();

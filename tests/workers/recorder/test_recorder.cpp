@@ -391,6 +391,37 @@ TEST_F(RecorderTest, WhatWasReadBackByAProcessThatWasKilledBeforeItSaidSoIsReadB
   EXPECT_THROW(read_back(LogsGoOn::no), std::runtime_error);
 }
 
+TEST_F(RecorderTest, WhatWasMovedToTheLogsMeanwhileIsReadBackThere) {
+  const LogOptions wanted = options();
+  std::filesystem::create_directories(wanted.folder);
+  std::string path;
+  {
+    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
+    ring.push(received(1, 0));
+    path = ring.path();
+  }
+  std::filesystem::rename(path, wanted.folder + "/killed");
+  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::no, [](const Record&) {});
+  EXPECT_EQ(counts.lines, 1u);
+  EXPECT_FALSE(std::filesystem::exists(wanted.folder + "/killed"));
+}
+
+TEST_F(RecorderTest, WhatIsBeingMovedToTheLogsIsReadBackWhereItWasAndLeavesNoCopy) {
+  const LogOptions wanted = options();
+  std::filesystem::create_directories(wanted.folder);
+  std::string path;
+  {
+    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
+    ring.push(received(1, 0));
+    path = ring.path();
+  }
+  std::ofstream(wanted.folder + "/killed") << "half of it";
+  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::no, [](const Record&) {});
+  EXPECT_EQ(counts.lines, 1u);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(std::filesystem::exists(wanted.folder + "/killed"));
+}
+
 TEST_F(RecorderTest, WhatWasDroppedIsKnownToWhoReadsBackAgain) {
   for (const LogsGoOn first : {LogsGoOn::yes, LogsGoOn::no}) {
     std::string path;
