@@ -4,13 +4,12 @@ machine that others use, too, is in both halves of a pair. The middle of all pai
 lie apart, not on where, so that nothing passes because one of them was lucky. Where they lie too far apart to tell, that is said: a test of
 the short form is skipped then, one of the whole form (N2NQ_LAB_FULL=1) fails."""
 import contextlib
-import os
 import subprocess
 import time
 from bisect import bisect_left
 from statistics import median
 
-from lab import LabCase
+from lab import FULL, LabCase
 from middles import judge
 from run_folder import RunFolder
 
@@ -20,7 +19,6 @@ SETTLED_NS = 25 * MS
 # The broadcaster's copies pass links of 20 Mbit/s one by one. Without a rate N2NQ and the receivers, which here share a processor, want it at
 # the same moment when there is no delay, and one after the other when there is: a quarter of a millisecond, of this machine and not of the links.
 RATE_BPS = {"broadcaster": 20_000_000, "load-balancer": 0}
-FULL = bool(os.environ.get("N2NQ_LAB_FULL"))
 # So many times as many pairs as at first, where they lie far apart.
 ATTEMPTS = 4 if FULL else 2
 
@@ -36,17 +34,21 @@ class InTurn(LabCase):
         span_ns = half_ms * MS + 2 * around_ns
         messages = (2 * pairs + 3) * span_ns // (values["senders.delay_ms"] * MS) + 1
         options = [word for key, value in {**values, "senders.messages": messages}.items() for word in ("--set", f"{key}={value}")]
-        process = self.start(preset, *options, out=out)
         changes = []  # when, by the senders' clock, and the delay from then on
-        while process.poll() is None:
-            ns = delay_ns if len(changes) % 2 else 0
-            self.lab.shape_links({"delay_ns": ns}, names=names)
-            changes.append((time.monotonic_ns() + self.senders_clock_ns, ns))
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(span_ns / 1e9)
-        self.assertEqual(process.returncode, 0, process.stdout.read())
-        run = RunFolder(self.folder / out)
-        self.assert_clean(run.summary, 0)
+
+        def run_once(name):
+            changes.clear()
+            process = self.start(preset, *options, out=name)
+            while process.poll() is None:
+                ns = delay_ns if len(changes) % 2 else 0
+                self.lab.shape_links({"delay_ns": ns}, names=names)
+                changes.append((time.monotonic_ns() + self.senders_clock_ns, ns))
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(span_ns / 1e9)
+            self.assertEqual(process.returncode, 0, process.stdout.read())
+            return RunFolder(self.folder / name)
+
+        run = self.clean_run(run_once, out, 0)
         rows = sorted((int(row["sent_ns"]), float(row["latency_us"])) for log in run.receivers.values() for row in log.rows)
         halves = []
         for (from_ns, ns), (to_ns, _) in zip(changes, changes[1:]):

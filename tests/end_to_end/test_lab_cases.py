@@ -38,7 +38,7 @@ class Places(LabCase):
         found = set()
         for summary in out.glob("runs/*/summary.json"):
             content = json.loads(summary.read_text())
-            self.assert_clean(content, delay_ns=0)
+            self.assert_clean(summary.parent.name, content, delay_ns=0)
             found.add(tuple(content["settings"][role]["host"] for role in ("broker", "senders", "receivers")))
         return found
 

@@ -33,11 +33,7 @@ class Fetching(LabCase):
                                f"senders.messages={MESSAGES}", "--set", "senders.delay_ms=50", "--json", out=folder.name)
             self.wait_for("logs to come", lambda: self.brought(folder) > 200_000 * (cut % 10))
             self.lab.shape_links({"blackhole": True}, ["h3"])
-            output = ""
-            while "Fetching logs waits: " not in output:
-                line = bench.stdout.readline()
-                self.assertNotEqual(line, "", output)
-                output += line
+            output = self.said_until_fetching_waits(bench)
             self.assertIn("h3", output.splitlines()[-1])
             self.lab.shape_links({"blackhole": False}, ["h3"])
             rest, _ = bench.communicate(timeout=120)
@@ -46,7 +42,7 @@ class Fetching(LabCase):
             fetched = [each["fetched"] for each in told if each["doing"] == "fetching logs"]
             self.assertTrue(fetched and all(0 <= share <= 1 for share in fetched), fetched)
             run = RunFolder(folder)
-            self.assert_clean(run.summary, 0)
+            self.assert_clean(folder.name, run.summary, 0)
             self.assertEqual(sum(len(log.rows) for log in run.receivers.values()), SERVICES * SERVICES * MESSAGES)
             verified = subprocess.run([sys.executable, "-B", pathlib.Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
             self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
@@ -98,7 +94,7 @@ class Fetching(LabCase):
         output, _ = bench.communicate(timeout=120)
         self.assertEqual(bench.returncode, 0, output)
         run = RunFolder(folder)
-        self.assert_clean(run.summary, 0)
+        self.assert_clean(folder.name, run.summary, 0)
         self.assertEqual(sorted(path.name for path in folder.glob("*/*.log")), [f"{role}00{i}.log" for role in "RS" for i in range(1, 5)])
         self.assertEqual(len((folder / "broker.log").read_text().split("listening on")), 2)
         verified = subprocess.run([sys.executable, "-B", pathlib.Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)

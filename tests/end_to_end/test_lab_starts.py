@@ -290,7 +290,7 @@ class Starts(LabCase):
             output, _ = bench.communicate(timeout=180)
             self.assertEqual(bench.returncode, 0, output)
             summary = json.loads((self.folder / out / "summary.json").read_text())
-            self.assert_clean(summary, delay_ns=0)
+            self.assert_clean(out, summary, delay_ns=0)
         self.wait_for("nothing to be left", lambda: not any(self.lab.processes(name) for name in ("h1", "h2", "h3")))
 
 

@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "app/control/verdict.h"
 #include "tests/app/support/pretend_lab.h"
 #include "tests/app/support/soundness.h"
 #include "tests/ui/support/bench_window.h"
@@ -127,6 +128,7 @@ class TestLabRuns : public QObject {
     QTest::newRow("broadcaster") << QStringLiteral("broadcaster");
     QTest::newRow("load balancer") << QStringLiteral("load-balancer");
   }
+  /// With N2NQ_LAB_FULL the verdict is "clean": as long as all that is wrong is that the machine was late, Start is clicked again.
   void runs_of_both_modes_on_three_machines_are_clean() {
     QFETCH(QString, mode);
     window->show_page(QStringLiteral("Bench"));
@@ -134,51 +136,23 @@ class TestLabRuns : public QObject {
          {std::pair("senders.amount", "50"), {"receivers.amount", "50"}, {"senders.messages", "12"}, {"senders.delay_ms", "500"}}) {
       QVERIFY(window->form().set(QString::fromLatin1(key), QString::fromLatin1(value)));
     }
-    QVERIFY(window->form().set(QStringLiteral("queue.mode"), mode));
+    click(qPrintable(QStringLiteral("field_queue_mode_") + mode));
     choose("field_broker_host", "h1");
     choose("field_senders_host", "h2");
     choose("field_receivers_host", "h3");
-    const auto* receivers = window->findChild<ui::ServiceTable*>("receivers_table");
-    const int heading_px = receivers->horizontalHeader()->height();
-    click("button_start_all");
-    QVERIFY(waits([this] { return window->run().figures().received > 5 || is_over(); }));
-    QVERIFY(!is_over());
-    // A log that is written on another machine is seen growing here.
-    ui::LogWindow* log = nullptr;
-    watched([&] { log = bench->click_log(app::Role::receivers, 2); });
-    QVERIFY(log != nullptr);
-    QVERIFY(waits([&] { return log->text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))) || is_over(); }));
-    QVERIFY(!is_over());
-    log->close();
-    QVERIFY(waits([this] { return window->run().progress() > 0.75 || is_over(); }));
-    picture("run-on-three-machines");
-    QVERIFY(waits([this] { return is_over(); }));
-    const QString bound = ui::bound_text(window->run().figures().clocks.latency);
-    QVERIFY(bound.startsWith(QString::fromUtf8("± ")));
-    for (const char* name : {"tile_lowest_95", "tile_p50", "tile_p95", "tile_p99"}) {
-      const auto* tile = window->findChild<ui::Tile*>(name);
-      const QString said = tile->caption() + QStringLiteral(" | ") + tile->detail();
-      QVERIFY2(said.count(bound) == 1, qPrintable(said));
+    const bool has_to_be_clean = !qEnvironmentVariableIsEmpty("N2NQ_LAB_FULL");
+    for (int attempt = 1; attempt <= runs_max; ++attempt) {
+      start_and_look();
+      if (QTest::currentTestFailed()) return;
+      const app::RunOutcome& outcome = window->run().outcome();
+      const QString why = outcome.reasons.join(QStringLiteral("; "));
+      std::printf("%s, run %d: verdict %s; %s\n", qPrintable(mode), attempt, app::verdict_word(outcome.verdict), qPrintable(why));
+      std::fflush(stdout);
+      QVERIFY2(app::testing::is_sound(outcome), qPrintable(why));
+      QCOMPARE(QString::fromStdString(nlohmann::json::parse(outcome.summary)["settings"]["queue"]["mode"].get<std::string>()), mode);
+      if (!has_to_be_clean || outcome.verdict == app::Verdict::clean) return;
     }
-    for (const int column : {2, 3}) {  // latency, p99
-      const QString heading = receivers->model()->headerData(column, Qt::Horizontal).toString();
-      QVERIFY2(heading.endsWith(u'\n' + bound), qPrintable(heading));
-    }
-    QCOMPARE(receivers->horizontalHeader()->height(), heading_px);
-    // Four links of 2 ms are on the way; what the machine takes beside that, test_lab_runs.py compares with a run without them. The least
-    // latency is the one that a busy machine adds little to.
-    const app::RunOutcome& outcome = window->run().outcome();
-    auto summary = nlohmann::json::parse(outcome.summary, nullptr, false);
-    QVERIFY(summary.is_object() && summary["latency_us"]["min"].is_number());
-    const double p50_us = window->run().figures().latency.p50_us, least_us = summary["latency_us"]["min"].get<double>();
-    const double links_us = 4 * 2000, bound_us = window->run().figures().clocks.latency.total_us();
-    QVERIFY2(p50_us > links_us - bound_us, qPrintable(QString::number(p50_us)));
-    QVERIFY2(least_us < links_us + bound_us + 5000, qPrintable(QString::number(least_us)));
-    QVERIFY2(app::testing::is_sound(outcome), qPrintable(outcome.reasons.join(u'\n')));
-    QCOMPARE(QDir(outcome.folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 50);
-    QCOMPARE(QDir(outcome.folder + QStringLiteral("/receivers")).entryList({QStringLiteral("R*.log")}).size(), 50);
-    QVERIFY(QFile::exists(outcome.folder + QStringLiteral("/broker.log")));
-    for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host), QStringList());
+    QFAIL(qPrintable(QStringLiteral("none of %1 runs was clean").arg(runs_max)));
   }
 
   void while_logs_are_fetched_rows_and_rates_are_those_of_the_end() {
@@ -440,6 +414,49 @@ class TestLabRuns : public QObject {
   }
 
  private:
+  /// The run as it is chosen, seen while it is on and when it is over.
+  void start_and_look() {
+    const auto* receivers = window->findChild<ui::ServiceTable*>("receivers_table");
+    const int heading_px = receivers->horizontalHeader()->height();
+    click("button_start_all");
+    QVERIFY(waits([this] { return window->run().figures().received > 5 || is_over(); }));
+    QVERIFY(!is_over());
+    // A log that is written on another machine is seen growing here.
+    ui::LogWindow* log = nullptr;
+    watched([&] { log = bench->click_log(app::Role::receivers, 2); });
+    QVERIFY(log != nullptr);
+    QVERIFY(waits([&] { return log->text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))) || is_over(); }));
+    QVERIFY(!is_over());
+    log->close();
+    QVERIFY(waits([this] { return window->run().progress() > 0.75 || is_over(); }));
+    picture("run-on-three-machines");
+    QVERIFY(waits([this] { return is_over(); }));
+    const QString bound = ui::bound_text(window->run().figures().clocks.latency);
+    QVERIFY(bound.startsWith(QString::fromUtf8("± ")));
+    for (const char* name : {"tile_lowest_95", "tile_p50", "tile_p95", "tile_p99"}) {
+      const auto* tile = window->findChild<ui::Tile*>(name);
+      const QString said = tile->caption() + QStringLiteral(" | ") + tile->detail();
+      QVERIFY2(said.count(bound) == 1, qPrintable(said));
+    }
+    for (const int column : {2, 3}) {  // latency, p99
+      const QString heading = receivers->model()->headerData(column, Qt::Horizontal).toString();
+      QVERIFY2(heading.endsWith(u'\n' + bound), qPrintable(heading));
+    }
+    QCOMPARE(receivers->horizontalHeader()->height(), heading_px);
+    // Four links of 2 ms are on the way; what the machine takes beside that, test_lab_runs.py compares with a run without them. The least
+    // latency is the one that a busy machine adds little to.
+    const app::RunOutcome& outcome = window->run().outcome();
+    auto summary = nlohmann::json::parse(outcome.summary, nullptr, false);
+    QVERIFY(summary.is_object() && summary["latency_us"]["min"].is_number());
+    const double p50_us = window->run().figures().latency.p50_us, least_us = summary["latency_us"]["min"].get<double>();
+    const double links_us = 4 * 2000, bound_us = window->run().figures().clocks.latency.total_us();
+    QVERIFY2(p50_us > links_us - bound_us, qPrintable(QString::number(p50_us)));
+    QVERIFY2(least_us < links_us + bound_us + 5000, qPrintable(QString::number(least_us)));
+    QCOMPARE(QDir(outcome.folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 50);
+    QCOMPARE(QDir(outcome.folder + QStringLiteral("/receivers")).entryList({QStringLiteral("R*.log")}).size(), 50);
+    QVERIFY(QFile::exists(outcome.folder + QStringLiteral("/broker.log")));
+    for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host), QStringList());
+  }
   /// A run on all three machines, of which some messages have come.
   bool starts_until_stopped(LabWindow& own) {
     own.window().presets().choose(QStringLiteral("quick"));
@@ -448,6 +465,7 @@ class TestLabRuns : public QObject {
            BenchWindow::wait_for([&] { return own.run().figures().received > 5 || own.is_over(); }) && !own.is_over();
   }
   static bool has_lines(const ui::LogWindow& log) { return log.text().contains(QRegularExpression(QStringLiteral("\n[0-9]+\t"))); }
+  static constexpr int runs_max = 3;  // of one that has to be clean
   /// A disk that others write to may hold it up; what stalls by itself does so at each of the three starts.
   static constexpr int chance_stalls_max = 2;
   static constexpr double chance_stall_ms_max = 3000;
