@@ -279,6 +279,8 @@ void MainWindow::refresh_hold() {
 /// One thing at a time: what is measured here and there shares the machines.
 void MainWindow::connect_cases() {
   CasesDesk& desk = cases_->desk();
+  bar_->follow(desk);
+  status_->follow(desk);
   if (checker_ != nullptr) {
     connect(checker_, &app::HostChecker::changed, this, &MainWindow::refresh_hold);
     connect(checker_, &app::HostChecker::checked, this, &MainWindow::refresh_hold);

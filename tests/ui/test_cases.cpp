@@ -12,6 +12,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
+#include <QRegularExpression>
 #include <QStyle>
 #include <QStyleOptionViewItem>
 #include <QTableView>
@@ -29,6 +30,9 @@
 #include "ui/model/cases_model.h"
 #include "ui/page/cases_page.h"
 #include "ui/page/results_page.h"
+#include "ui/page/status_strip.h"
+#include "ui/widget/progress_strip.h"
+#include "ui/widget/state_light.h"
 
 using n2nq::ui::CasesDesk;
 using n2nq::ui_test::BenchWindow;
@@ -165,6 +169,16 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
   }
 
   void runs_until_it_is_paused() {
+    // What the strips above and below say while it runs.
+    const auto* progress = bench->find<n2nq::ui::ProgressStrip>(QStringLiteral("progress"));
+    const auto* light = bench->find<n2nq::ui::StateLight>(QStringLiteral("light_N2NQ"));
+    const auto* status = bench->find<n2nq::ui::StatusStrip>(QStringLiteral("status_strip"));
+    QStringList lights, progresses, statuses;
+    const auto watched = connect(&desk(), &CasesDesk::progressed, this, [&] {
+      lights += light->word();
+      progresses += progress->text();
+      statuses += status->text();
+    });
     QVERIFY(bench->click(QStringLiteral("button_cases_run")));
     QVERIFY(BenchWindow::wait_for([this] { return row().runs_done >= 1; }));
     QVERIFY(!button("scale_thesis")->isEnabled());
@@ -175,6 +189,17 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(wait_off());
     QVERIFY(row().runs_done >= 2);
     QVERIFY(row().runs_done < 6);
+    disconnect(watched);
+    QVERIFY2(lights.contains(QStringLiteral("running")), qPrintable(lights.join(u'\n')));
+    static const QRegularExpression which(QStringLiteral("^run [1-6] of 6( · [0-9]+ %)?$"));
+    // What tells a run from the others stands before what all have in common, which is cut first.
+    static const QRegularExpression whole(QStringLiteral("^run 1 of 6: .+ · Small sweep · (broadcaster|load balancer) · "));
+    QVERIFY2(!progresses.filter(which).isEmpty(), qPrintable(progresses.join(u'\n')));
+    QVERIFY2(!statuses.filter(whole).isEmpty(), qPrintable(statuses.join(u'\n')));
+    // Behind it, that of the page Bench.
+    QCOMPARE(light->word(), QStringLiteral("not started"));
+    QCOMPARE(progress->text(), QStringLiteral("not started"));
+    QVERIFY2(status->text().contains(QStringLiteral("no run yet")), qPrintable(status->text()));
     QVERIFY(cell(own, 5).contains(QStringLiteral("stopped")));
     QVERIFY(values()->rowCount() >= 1);
     bench->window().show_page(QStringLiteral("Bench"));
@@ -345,6 +370,10 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     card.show_figure(figure);
     auto* table = card.findChild<QTableWidget*>(QStringLiteral("case_table"));
     QCOMPARE(table->item(0, 1)->text(), QStringLiteral("256 ±4.00 (clocks ±202)"));
+    // What clocks leave open is a limit, and takes in what 256 leaves out; an interval is none.
+    figure.series = {{.points = {{.x = 0, .y = 256.4, .low = 252.386, .high = 260.41, .clock_bound = 201.7}}}};
+    card.show_figure(figure);
+    QCOMPARE(table->item(0, 1)->text(), QStringLiteral("256 ±4.01 (clocks ±203)"));
     QVERIFY2(table->columnWidth(1) > table->fontMetrics().horizontalAdvance(table->horizontalHeaderItem(1)->text()),
              "nor is its title cut");
   }
@@ -417,7 +446,7 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(BenchWindow::wait_for([this] {
       const int at = result_rows(QStringLiteral("▤ Small sweep")).value(0, -1);
       const auto text = [&](int column) { return results()->model()->index(at, column).data().toString(); };
-      return at >= 0 && text(8) == QStringLiteral("disk, baseline") && text(9) == QStringLiteral("before the new disk");
+      return at >= 0 && text(9) == QStringLiteral("disk, baseline") && text(10) == QStringLiteral("before the new disk");
     }));
     QVERIFY(n2nq::ui_test::file_text(row().folder + QStringLiteral("/note.json")).contains("before the new disk"));
     QVERIFY(results_settled());

@@ -191,6 +191,25 @@ class TestHosts : public HostsPageTest {
     QCOMPARE(table()->horizontalScrollBar()->maximum(), 0);
   }
 
+  void what_a_check_finds_is_whole_in_the_smallest_window() {
+    bench->window().resize(1280, 720);
+    for (const char* name : {"lab-1", "lab-2"}) bench->hosts().put(named(name));
+    QVERIFY(bench->click("button_host_check"));
+    bench->checker().find(true);
+    QCoreApplication::processEvents();
+    constexpr int around_px = 12;
+    bool any_unknown = false;
+    for (int row = 0; row < table()->model()->rowCount(); ++row) {
+      for (int column = 2; column < table()->model()->columnCount(); ++column) {
+        const QString text = table()->model()->index(row, column).data().toString();
+        any_unknown = any_unknown || text == QStringLiteral("unknown");
+        QVERIFY2(table()->fontMetrics().horizontalAdvance(text) + around_px <= table()->columnWidth(column), qPrintable(text));
+      }
+    }
+    QVERIFY(any_unknown);
+    QCOMPARE(table()->horizontalScrollBar()->maximum(), 0);
+  }
+
   void its_keys_work_when_the_tab_that_led_there_still_has_the_focus_and_nowhere_else() {
     bench->hosts().put(named("lab-1"));
     auto* tabs = bench->window().findChild<QTabBar*>();

@@ -29,6 +29,7 @@ class TestUse : public QObject {
   void the_open_drawer_hides_neither_verdict_nor_counts();
   void the_first_window_is_no_larger_than_the_screen();
   void latencies_between_two_clocks_say_what_these_may_err();
+  void what_clocks_leave_open_moves_nothing();
   void what_nobody_gave_an_account_of_is_not_known();
   void messages_and_problems_move_nothing();
   void a_run_moves_nothing();
@@ -133,6 +134,36 @@ void TestUse::latencies_between_two_clocks_say_what_these_may_err() {
   QCOMPARE(heading(), QString::fromUtf8("latency, µs\n± –"));
   QCoreApplication::processEvents();
   QVERIFY2(bench.window().minimumSizeHint().width() <= 1280, qPrintable(QString::number(bench.window().minimumSizeHint().width())));
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
+void TestUse::what_clocks_leave_open_moves_nothing() {
+  BenchWindow bench;
+  bench.window().presets().choose(QStringLiteral("many-services"));
+  bench.window().resize(1280, 720);
+  bench.set({{"receivers.host", "h1"}});
+  auto* card = static_cast<ui::ReceiversCard*>(bench.find<QWidget>(QStringLiteral("receivers_card")));
+  const auto places = [&bench] {
+    QCoreApplication::processEvents();
+    QStringList out;
+    for (const char* name : {"senders_card", "receivers_card", "receivers_table", "tile_p50", "tile_sent", "stage_bar"}) {
+      const auto* widget = bench.find<QWidget>(QString::fromLatin1(name));
+      out << QStringLiteral("%1 %2 %3").arg(QString::fromLatin1(name)).arg(place(bench, name).x()).arg(widget->width());
+    }
+    const auto* header = bench.find<ui::ServiceTable>(QStringLiteral("receivers_table"))->horizontalHeader();
+    for (int column = 0; column < header->count(); ++column) out << QString::number(header->sectionSize(column));
+    return out;
+  };
+  const QStringList before = places();
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
+  app::LiveFigures figures;
+  figures.latency.count = 100;
+  figures.latency.p50_us = figures.latency.mean_us = 2300;
+  for (const double bound_us : {0.4, 42.3, 888.0, 2550.0, 12'300.0, 888'000.0, 2'500'000.0, app::unknown}) {
+    figures.clocks.latency = {.apart = true, .asymmetry_us = bound_us, .estimation_us = 0};
+    card->show_figures(figures);
+    QCOMPARE(places(), before);
+  }
   QCOMPARE(bench.window().size(), QSize(1280, 720));
 }
 

@@ -46,7 +46,10 @@ QString tick_name(const app::LibraryCase& file) {
 
 CasesDesk::CasesDesk(Parts parts, QObject* parent) : QObject(parent), parts_(std::move(parts)) {}
 
-CasesDesk::~CasesDesk() = default;
+// What a run that is killed with this says on its way is heard by nobody who asks here then.
+CasesDesk::~CasesDesk() {
+  active_ = -1;
+}
 
 CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder) {
   Row row;
@@ -265,13 +268,20 @@ void CasesDesk::use(int row, Prepared prepared) {
 void CasesDesk::watch(int row) {
   app::CaseRunner* runner = rows_[static_cast<std::size_t>(row)].runner.get();
   connect(runner, &app::CaseRunner::progressed, this, &CasesDesk::progressed);
-  connect(runner, &app::CaseRunner::run_started, this, &CasesDesk::progressed);
+  connect(runner, &app::CaseRunner::run_started, this, [this, runner] { watch_run(*runner); });
   connect(runner, &app::CaseRunner::state_changed, this, &CasesDesk::on_changed);
   connect(runner, &app::CaseRunner::run_finished, this, [this, row] {
     refresh_counts(row);
     emit figures_changed(row);
   });
   connect(runner, &app::CaseRunner::stood_still, this, [this, row] { on_stood_still(row); });
+}
+
+/// Also before there are figures, and when there are no more: while processes start and end.
+void CasesDesk::watch_run(const app::CaseRunner& runner) {
+  connect(runner.run(), &app::RunControl::process_changed, this, &CasesDesk::progressed);
+  connect(runner.run(), &app::RunControl::state_changed, this, &CasesDesk::progressed);
+  emit progressed();
 }
 
 void CasesDesk::refresh_counts(int row) {
@@ -453,7 +463,7 @@ std::vector<int> CasesDesk::resumable() const {
 double CasesDesk::share() const {
   if (!is_on()) return 0;
   const Row& at = rows_[static_cast<std::size_t>(active_)];
-  const double run_share = at.runner && at.runner->run() ? std::max(0.0, at.runner->run()->progress()) : 0;
+  const double run_share = run() != nullptr ? std::max(0.0, run()->progress()) : 0;
   double done = runs_behind_ + at.runs_done + run_share, all = runs_behind_ + std::max(1, at.runs_all);
   for (const int row : queue_) all += rows_[static_cast<std::size_t>(row)].runs_all;
   return std::min(1.0, done / all);
@@ -463,13 +473,23 @@ QString CasesDesk::progress_text() const {
   if (!is_on()) return {};
   const Row& at = rows_[static_cast<std::size_t>(active_)];
   if (!at.runner || !at.runner->scheduled()) return QStringLiteral("%1: preparing").arg(qt_text(at.file.read.file->title));
-  const app::ScheduledRun& run = *at.runner->scheduled();
-  QString text = QStringLiteral("run %1 of %2 · %3: %4")
-                     .arg(std::min(at.runs_done + 1, at.runs_all))
-                     .arg(at.runs_all)
-                     .arg(qt_text(at.file.read.file->title), run.label);
-  if (run.repeat > 1) text += QStringLiteral(", repeat %1").arg(run.repeat);
-  return text;
+  const app::ScheduledRun& scheduled = *at.runner->scheduled();
+  QString text = QStringLiteral("%1: %2").arg(run_text(), scheduled.label);
+  if (scheduled.repeat > 1) text += QStringLiteral(", repeat %1").arg(scheduled.repeat);
+  return text + QStringLiteral(" · ") + qt_text(at.file.read.file->title);
+}
+
+QString CasesDesk::run_text() const {
+  if (!is_on()) return {};
+  const Row& at = rows_[static_cast<std::size_t>(active_)];
+  if (!at.runner || !at.runner->scheduled()) return QStringLiteral("preparing");
+  return QStringLiteral("run %1 of %2").arg(std::min(at.runs_done + 1, at.runs_all)).arg(at.runs_all);
+}
+
+const app::RunControl* CasesDesk::run() const {
+  if (!is_on()) return nullptr;
+  const Row& at = rows_[static_cast<std::size_t>(active_)];
+  return at.runner ? at.runner->run() : nullptr;
 }
 
 QString CasesDesk::time_text() const {

@@ -88,7 +88,12 @@ class CasesDesk : public QObject {
   std::vector<int> resumable() const;
   /// Of all that was asked for together: share of the runs, what runs, time left.
   double share() const;
+  /// Of the run in progress: which one, then what tells it from the others, then its case.
   QString progress_text() const;
+  /// "run 3 of 12", or "preparing".
+  QString run_text() const;
+  /// Null: none is in progress, as between two of a case.
+  const app::RunControl* run() const;
   QString time_text() const;
   /// Empty curves where nothing was run yet; without points before open() is done.
   app::Figure figure(int row, std::size_t which) const;
@@ -138,6 +143,7 @@ class CasesDesk : public QObject {
   void take_prepared(int row, Prepared prepared);
   void start(int row, Prepared prepared);
   void watch(int row);
+  void watch_run(const app::CaseRunner& runner);
   void use(int row, Prepared prepared);
   void on_stood_still(int row);
   void halt();

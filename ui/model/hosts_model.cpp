@@ -143,7 +143,7 @@ QVariant HostsModel::headerData(int section, Qt::Orientation orientation, int ro
   }
   const app::CheckItemInfo& info = app::check_items()[static_cast<std::size_t>(section - first_check_column)];
   if (role == Qt::DisplayRole) return QString::fromUtf8(info.label);
-  if (role == Qt::ToolTipRole) return QString::fromUtf8(info.meaning);
+  if (role == Qt::ToolTipRole) return tooltip_of(QString::fromUtf8(info.meaning));
   return {};
 }
 

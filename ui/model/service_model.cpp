@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/text/tooltip.h"
+
 namespace n2nq::ui {
 
 namespace {
@@ -236,11 +238,11 @@ QStringList ServiceModel::headers(int column) const {
   const QString title = QString::fromUtf8(info.title);
   switch (info.kind) {
     case Kind::time: {
-      // The last one also where it does not stand there: else the card would move when the groups come to be on hosts of their own. Clocks
-      // that are known to ten milliseconds only are rare, and a small screen has no room to spare.
-      const QString usual = QStringLiteral("± 888 µs");
-      return {title + QStringLiteral(", µs"), title + QStringLiteral(", ms"),
-              bound_text(bound_).size() > usual.size() ? QStringLiteral("± 88.8 ms") : usual};
+      const QStringList titles{title + QStringLiteral(", µs"), title + QStringLiteral(", ms")};
+      if (role_ == app::Role::senders) return titles;
+      // The widest ± also where none stands there: else the card would move when the groups come to be on hosts of their own, or when what
+      // is known of their clocks changes while a run goes on.
+      return titles + QStringList{QStringLiteral("± 88.8") + QChar(0x202F) + QStringLiteral("ms")};
     }
     case Kind::rate:
       return {title + QStringLiteral(", /s"), QStringLiteral("mean, /s")};
@@ -351,10 +353,10 @@ QVariant ServiceModel::data(const QModelIndex& index, int role) const {
       if (column.kind == Kind::rules) {
         const auto place = static_cast<std::size_t>(index.row());
         const int prefetch = place < rules_.size() ? rules_[place].prefetch : 1;
-        return QStringLiteral("%1 asks for: %2\nprefetch %3: so many deliveries may be under way to it")
-            .arg(name, rules_text(index.row()), count_text(prefetch));
+        return tooltip_of(QStringLiteral("%1 asks for: %2\nprefetch %3: so many deliveries may be under way to it")
+                              .arg(name, rules_text(index.row()), count_text(prefetch)));
       }
-      return QStringLiteral("%1: %2\n%3").arg(name, exact(row, column), QString::fromUtf8(column.meaning));
+      return tooltip_of(QStringLiteral("%1: %2\n%3").arg(name, exact(row, column), QString::fromUtf8(column.meaning)));
     case number_role:
       return number_of(index.row());
     default:
@@ -379,8 +381,8 @@ QVariant ServiceModel::headerData(int section, Qt::Orientation orientation, int 
       return static_cast<int>(column.kind == Kind::log ? Qt::AlignLeft : Qt::AlignRight) | static_cast<int>(Qt::AlignVCenter);
     case Qt::ToolTipRole:
       if (column.kind == Kind::time && bound_.apart && latencies_known_)
-        return QString::fromUtf8(column.meaning) + QStringLiteral("; ") + bound_explained(bound_);
-      return QString::fromUtf8(column.meaning);
+        return tooltip_of(QString::fromUtf8(column.meaning) + QStringLiteral("; ") + bound_explained(bound_));
+      return tooltip_of(QString::fromUtf8(column.meaning));
     default:
       return {};
   }

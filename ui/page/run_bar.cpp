@@ -48,6 +48,16 @@ RunBar::RunBar(SettingsForm& form, PresetChoice& presets, RunActions& actions, c
   refresh_preset();
 }
 
+void RunBar::follow(const CasesDesk& cases) {
+  cases_ = &cases;
+  connect(cases_, &CasesDesk::on_changed, this, &RunBar::refresh);
+  connect(cases_, &CasesDesk::progressed, this, [this] {
+    refresh_lights();
+    refresh_progress();
+  });
+  refresh();
+}
+
 void RunBar::add_buttons(QHBoxLayout* row) {
   start_ = described(new HintButton(QStringLiteral("Start all"), QStringLiteral("F5")), "button_start_all", QStringLiteral("Start all"),
                      QString());
@@ -123,13 +133,33 @@ void RunBar::refresh() {
   const Tokens& t = theme_.tokens();
   start_->setIcon(theme_.icon(Glyph::play, on || !actions_.hold().isEmpty() ? t.text : t.on_primary));
   stop_->setIcon(theme_.icon(Glyph::stop, on ? t.on_primary : t.text));
-  const app::Settings& settings = actions_.shown_settings();
-  const int amounts[] = {0, settings.senders.amount, settings.receivers.amount};
-  for (std::size_t i = 0; i < std::size(roles); ++i) lights_[i]->set_state(actions_.run().process(roles[i]), amounts[i]);
+  refresh_lights();
   refresh_progress();
 }
 
+void RunBar::refresh_lights() {
+  const bool of_case = cases_ != nullptr && cases_->is_on();
+  const app::RunControl* run = of_case ? cases_->run() : &actions_.run();
+  if (run == nullptr) {  // the next one of the case is coming
+    for (StateLight* light : lights_) light->set_state({}, 0);
+    return;
+  }
+  const app::Settings& settings = of_case ? run->settings() : actions_.shown_settings();
+  const int amounts[] = {0, settings.senders.amount, settings.receivers.amount};
+  for (std::size_t i = 0; i < std::size(roles); ++i) lights_[i]->set_state(run->process(roles[i]), amounts[i]);
+}
+
+void RunBar::show_case_progress() {
+  const app::RunControl* run = cases_->run();
+  const double share = run != nullptr ? run->progress() : 0;
+  QString text = cases_->run_text();
+  // 100 % is said by the next one.
+  if (share > 0) text += QStringLiteral(" · %1 %").arg(std::min(99, static_cast<int>(share * 100)));
+  progress_->set_progress(share, text);
+}
+
 void RunBar::refresh_progress() {
+  if (cases_ != nullptr && cases_->is_on()) return show_case_progress();
   const app::RunControl& run = actions_.run();
   const bool ending = run.state() == app::RunState::ending;
   stop_->setToolTip(!ending                     ? QStringLiteral("Ends the run in order: senders, what is queued, receivers, N2NQ (Shift+F5)")

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bar on top: start and stop everything, the preset, the processes' states, how far the run is.
+// The bar on top: start and stop everything, the preset, the processes' states, how far the run is. While test cases run, the states and the
+// progress are of their run.
 #pragma once
 
 #include <QFrame>
 
+#include "ui/model/cases_desk.h"
 #include "ui/model/preset_choice.h"
 #include "ui/model/run_actions.h"
 #include "ui/theme/theme.h"
@@ -24,6 +26,8 @@ class RunBar : public QFrame {
  public:
   RunBar(SettingsForm& form, PresetChoice& presets, RunActions& actions, const Theme& theme, QWidget* parent = nullptr);
 
+  /// From now on what these run is shown while they do; none is asked any more once the window goes.
+  void follow(const CasesDesk& cases);
   /// The time goes on between state changes.
   void refresh_progress();
   /// Fills a menu with all presets, the chosen one checked; used by the main menu as well.
@@ -39,6 +43,8 @@ class RunBar : public QFrame {
   void add_states(QHBoxLayout* row);
   void refresh();
   void refresh_preset();
+  void refresh_lights();
+  void show_case_progress();
   bool knows_share_sent() const;
   double share_sent() const;
   void show_end();
@@ -47,6 +53,7 @@ class RunBar : public QFrame {
   PresetChoice& presets_;
   RunActions& actions_;
   const Theme& theme_;
+  const CasesDesk* cases_ = nullptr;
   HintButton *start_, *stop_;
   MenuButton* preset_;
   QPushButton* save_;

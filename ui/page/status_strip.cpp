@@ -38,8 +38,14 @@ void StatusStrip::set_bench_cpu(double percent) {
   refresh();
 }
 
-QString StatusStrip::ledger_words() const {
-  const app::RunControl& run = actions_.run();
+void StatusStrip::follow(const CasesDesk& cases) {
+  cases_ = &cases;
+  connect(cases_, &CasesDesk::on_changed, this, &StatusStrip::refresh);
+  connect(cases_, &CasesDesk::progressed, this, &StatusStrip::refresh);
+  refresh();
+}
+
+QString StatusStrip::ledger_words(const app::RunControl& run) {
   const app::LiveFigures& f = run.figures();
   switch (run.state()) {
     case app::RunState::idle:
@@ -96,10 +102,27 @@ QString clock_words(double offset_us, const app::ClockBound& bound, bool exactly
 }  // namespace
 
 void StatusStrip::refresh() {
-  const app::RunControl& run = actions_.run();
+  const bool of_case = cases_ != nullptr && cases_->is_on();
+  const app::RunControl* run = of_case ? cases_->run() : &actions_.run();
+  right_ = QStringLiteral("bench CPU %1 %").arg(fixed_text(cpu_percent_, 0));
+  if (run != nullptr) show_run(*run, of_case ? run->settings() : actions_.shown_settings());
+  else show_no_run();
+  setAccessibleDescription(text());
+  update();
+}
+
+/// Of a case, between two of its runs.
+void StatusStrip::show_no_run() {
+  left_ = cases_->progress_text();
+  counts_.clear();
+  setToolTip(left_);
+}
+
+void StatusStrip::show_run(const app::RunControl& run, const app::Settings& settings) {
   const app::LiveFigures& f = run.figures();
-  const bool balancer = actions_.shown_settings().queue.mode == app::QueueMode::load_balancer;
-  left_ = QStringLiteral("%1 · %2").arg(balancer ? QStringLiteral("load balancer") : QStringLiteral("broadcaster"), ledger_words());
+  const bool balancer = settings.queue.mode == app::QueueMode::load_balancer;
+  left_ = QStringLiteral("%1 · %2").arg(balancer ? QStringLiteral("load balancer") : QStringLiteral("broadcaster"), ledger_words(run));
+  if (&run != &actions_.run()) left_.prepend(cases_->progress_text() + QStringLiteral(" · "));
   counts_.clear();
   if (run.traffic_started() && run.state() != app::RunState::idle && run.state() != app::RunState::preparing) {
     // What is lost is known at the end only; until then nothing is said about it, rather than 0.
@@ -116,7 +139,6 @@ void StatusStrip::refresh() {
     }
     if (f.log_lines_dropped > 0) counts_ += QStringLiteral(" · log incomplete: %1 lines dropped").arg(count_text(f.log_lines_dropped));
   }
-  const app::Settings& settings = actions_.shown_settings();
   const bool all_local = std::all_of(app::all_roles.begin(), app::all_roles.end(),
                                      [&](app::Role role) { return app::host_of(role, settings) == app::local_host; });
   const auto places = [&](bool exactly) {
@@ -130,10 +152,7 @@ void StatusStrip::refresh() {
   setToolTip(QStringLiteral("What is known so far. Lost messages are found at the end, by comparing what was sent with what arrived.\n\n") +
              QStringList{left_ + places(true), counts_}.join(u'\n').trimmed());
   left_ += places(false);
-  right_ = QStringLiteral("bench CPU %1 %").arg(fixed_text(cpu_percent_, 0));
   if (!run.folder().isEmpty()) right_ += QStringLiteral(" · %1").arg(QDir(run.folder()).dirName());
-  setAccessibleDescription(text());
-  update();
 }
 
 QSize StatusStrip::sizeHint() const {

@@ -4,6 +4,7 @@
 #include <QAction>
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QRegularExpression>
 #include <QTextLayout>
 #include <QTextOption>
 #include <algorithm>
@@ -105,11 +106,28 @@ QStringList ElidedLabel::lines_of(const QString& source, qsizetype lines_most) c
   return shown;
 }
 
+/// The longest path gives of its beginning what the line is too long by; empty: there is none, or no room for its last name.
+QString ElidedLabel::with_end_of_path(const QString& line, int room) const {
+  static const QRegularExpression path_words(QStringLiteral("\\S*/\\S*/\\S*"));
+  QRegularExpressionMatch longest;
+  for (auto found = path_words.globalMatch(line); found.hasNext();) {
+    const QRegularExpressionMatch path = found.next();
+    if (path.capturedLength() > longest.capturedLength()) longest = path;
+  }
+  if (!longest.hasMatch()) return {};
+  const QString path = longest.captured(), before = line.left(longest.capturedStart()), behind = line.mid(longest.capturedEnd());
+  const int path_room = room - fontMetrics().horizontalAdvance(before) - fontMetrics().horizontalAdvance(behind);
+  if (fontMetrics().horizontalAdvance(QStringLiteral("…/") + path.section(u'/', -1)) > path_room) return {};
+  return before + fontMetrics().elidedText(path, Qt::ElideLeft, path_room) + behind;
+}
+
 /// Between words, or half an address would be read as a whole one; in a word only where that is most of the line, as paths are.
 QString ElidedLabel::cut(const QString& line, int room) const {
   const QString elided = fontMetrics().elidedText(line, Qt::ElideRight, room);
+  if (elided == line) return line;
+  if (const QString path_cut = with_end_of_path(line, room); !path_cut.isEmpty()) return path_cut;
   const qsizetype kept = elided.size() - 1, space = elided.lastIndexOf(u' ');
-  const bool in_a_word = elided != line && kept > 0 && line[kept] != u' ';
+  const bool in_a_word = kept > 0 && line[kept] != u' ';
   return in_a_word && space > kept / 2 ? elided.left(space) + QStringLiteral(" …") : elided;
 }
 

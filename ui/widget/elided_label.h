@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A text that is cut with … where room ends, the whole of it in the tooltip. Asks for the room of its lines and never for more; where a
-// layout gives it more height, it shows as many lines as fit.
+// A text that is cut with … where room ends, or at the beginning of a path in it, whose end says what it is of; the whole of it in the
+// tooltip. Asks for the room of its lines and never for more; where a layout gives it more height, it shows as many lines as fit.
 #pragma once
 
 #include <QLabel>
@@ -35,6 +35,7 @@ class ElidedLabel : public QLabel {
   int lines_shown() const;
   QStringList lines_of(const QString& source, qsizetype lines_most) const;
   QString cut(const QString& line, int room) const;
+  QString with_end_of_path(const QString& line, int room) const;
   int lines_;
   int lines_max_ = 0;  // 0: it asks for lines_, whatever its text needs
   QString full_;

@@ -31,7 +31,7 @@ QRect button_box(const QRect& cell, const QSize& size) {
 
 QSize LogButtonDelegate::button_size(const Theme& theme) {
   const QFontMetrics metrics(theme.font(TextStyle::caption));
-  return {glyph_px + metrics.horizontalAdvance(QStringLiteral("log")) + 3 * space::in_row, button_height_px};
+  return {glyph_px + metrics.horizontalAdvance(QStringLiteral("log")) + 3 * space::in_row - 4, button_height_px};
 }
 
 void LogButtonDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {

@@ -26,6 +26,7 @@ class TestServiceModel : public QObject {
   void numbers_outside_the_table_are_ignored();
   void a_column_has_one_unit_and_fixed_decimals();
   void names_have_at_least_three_digits();
+  void tooltips_of_heads_and_cells_are_in_lines();
 };
 
 void TestServiceModel::rows_keep_the_rules_of_models() {
@@ -84,7 +85,7 @@ void TestServiceModel::latencies_near_the_floor_are_grey_and_say_why() {
   QVERIFY(colour(0, ServiceModel::first_figure_column).isValid());
   QVERIFY(!colour(0, ServiceModel::first_figure_column + 1).isValid());
   QVERIFY(!colour(1, ServiceModel::first_figure_column).isValid());
-  const QString told = model.data(model.index(0, ServiceModel::first_figure_column), Qt::ToolTipRole).toString();
+  const QString told = model.data(model.index(0, ServiceModel::first_figure_column), Qt::ToolTipRole).toString().replace(u'\n', u' ');
   QVERIFY2(told.contains(QStringLiteral("below twice what an echo over loopback takes")), qPrintable(told));
 }
 
@@ -151,6 +152,25 @@ void TestServiceModel::names_have_at_least_three_digits() {
   QCOMPARE(ui::service_name(app::Role::senders, 1), QStringLiteral("S001"));
   QCOMPARE(ui::service_name(app::Role::receivers, 17), QStringLiteral("R017"));
   QCOMPARE(ui::service_name(app::Role::receivers, 1234), QStringLiteral("R1234"));
+}
+
+void TestServiceModel::tooltips_of_heads_and_cells_are_in_lines() {
+  constexpr qsizetype line_chars_max = 80;
+  app::LiveFigures figures;
+  figures.latency.count = 10;
+  figures.clocks.latency = {.apart = true, .asymmetry_us = 8180, .estimation_us = 321};
+  figures.receivers = {{1, 10, 5.5, 79, 180}};
+  for (const app::Role role : {app::Role::senders, app::Role::receivers}) {
+    ServiceModel model(role);
+    if (role == app::Role::receivers) model.set_extras({true, true, true});
+    model.set_amount(1);
+    model.update(figures);
+    for (int column = 0; column < model.columnCount(); ++column) {
+      const QString told = model.headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString() + u'\n' +
+                           model.index(0, column).data(Qt::ToolTipRole).toString();
+      for (const QString& line : told.split(u'\n')) QVERIFY2(line.size() <= line_chars_max, qPrintable(line));
+    }
+  }
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ class TestElidedLabel : public QObject {
   void more_height_shows_what_stands_behind_the_first_line_where_it_grows();
   void a_word_longer_than_a_line_is_not_cut_off();
   void half_an_address_is_not_shown_as_a_whole_one();
+  void of_a_path_the_end_is_shown();
   void as_many_lines_are_asked_for_as_the_text_needs_where_it_says_how_many_at_most();
   void what_is_cut_off_is_copied_whole();
   void a_problem_of_a_setting_is_copied_whole();
@@ -114,6 +115,28 @@ void TestElidedLabel::half_an_address_is_not_shown_as_a_whole_one() {
   label.set_text(QStringLiteral("Exported: /") + QString(200, u'f'));
   QVERIFY2(label.text().startsWith(QStringLiteral("Exported: /fff")), qPrintable(label.text()));
   QVERIFY2(label.text().endsWith(QStringLiteral("f…")), qPrintable(label.text()));
+}
+
+void TestElidedLabel::of_a_path_the_end_is_shown() {
+  ElidedLabel label;
+  const QString folder = QStringLiteral("/home/ann/.local/share/") + QString(60, u'f');
+  const auto shown = [&label](const QString& text) {
+    label.set_text(text);
+    return label.text();
+  };
+  const QString room = QStringLiteral("ℹ Copied to ") + QString(20, u'm') + QStringLiteral("; no editor");
+  label.resize(label.fontMetrics().horizontalAdvance(room), 20);
+  const QString exported = shown(QStringLiteral("ℹ Exported: ") + folder + QStringLiteral("/report.html"));
+  QVERIFY2(exported.startsWith(QStringLiteral("ℹ Exported: …")), qPrintable(exported));
+  QVERIFY2(exported.endsWith(QStringLiteral("f/report.html")), qPrintable(exported));
+  QVERIFY(label.fontMetrics().horizontalAdvance(exported) <= label.width());
+  // What stands behind it stays, too.
+  const QString copied = shown(QStringLiteral("ℹ Copied to ") + folder + QStringLiteral("/own.yaml; no editor"));
+  QVERIFY2(copied.endsWith(QStringLiteral("f/own.yaml; no editor")), qPrintable(copied));
+  // Where there is no room for its last name, it is cut as words are.
+  const QString words = shown(sentence + QStringLiteral(" (/home/ann/own.yaml)"));
+  QVERIFY2(words.endsWith(u'…'), qPrintable(words));
+  QCOMPARE(shown(QStringLiteral("/a/b")), QStringLiteral("/a/b"));
 }
 
 void TestElidedLabel::as_many_lines_are_asked_for_as_the_text_needs_where_it_says_how_many_at_most() {
