@@ -77,6 +77,7 @@ bool RunControl::Private::begin_run() {
   since_drain.invalidate();
   broker_is_new = false;
   since_stop.invalidate();
+  stood_ms_since_stop = 0;
   accumulator.reset();
   figures = LiveFigures();
   figures.planned = wanted.planned_messages().value_or(-1);

@@ -35,6 +35,11 @@ RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr
     emit q->figures_changed();
   });
   QObject::connect(&step_timer, &QTimer::timeout, q, [this] {
+    const int as_long_ms = step_timer.interval();
+    if (sleep_watch.look()) {  // others may have answered in time
+      if (!step_timer.isActive()) step_timer.start(as_long_ms);
+      return;
+    }
     if (hurried) return hurry_over();
     if (drains()) return give_up_drain();
     if (step != Step::none && step < Step::terminate) enter(static_cast<Step>(static_cast<int>(step) + 1));

@@ -31,11 +31,12 @@ int RunControl::Private::drain_ms_max() const {
 
 /// What is planned for later is not made any more.
 double RunControl::Private::steps_made_until_s() const {
-  return drains() ? t_s() + (drain_ms_max() - static_cast<double>(since_drain.elapsed())) / 1000 : HUGE_VAL;
+  return drains() ? t_s() + (drain_ms_max() - static_cast<double>(since_drain.elapsed() - stood_ms_since_drain)) / 1000 : HUGE_VAL;
 }
 
 void RunControl::Private::begin_drain() {
   since_drain.start();
+  stood_ms_since_drain = 0;
   plan_is_over = true;
   for (const Role role : all_roles) {
     if (!is_mended_later(role)) resume_by_itself(role);
@@ -47,7 +48,7 @@ void RunControl::Private::begin_drain() {
 /// Again whenever it may have changed who can come back.
 void RunControl::Private::wait_for_drain() {
   if (nothing_mends_who_does_not_read()) read_again("because N2NQ had ended, and nobody had told it to");
-  int left_ms = drain_ms_max() - static_cast<int>(since_drain.elapsed());
+  int left_ms = drain_ms_max() - static_cast<int>(since_drain.elapsed() - stood_ms_since_drain);
   const int drain_ms = static_cast<int>(run.settings.limits.drain_s * 1000);
   if (nobody_can_take() || nobody_gives_any_more()) left_ms = std::min(left_ms, drain_ms);
   // Only that the receivers are back, so that it can end them.

@@ -100,7 +100,7 @@ int RunControl::Private::step_deadline(Step next) const {
   if (!since_stop.isValid()) return times.bye;
   const bool any_placing = std::any_of(members.begin(), members.end(), [](const Member& each) { return each.alive() && each.watch->placing(); });
   if (next == Step::byes && any_placing && !run.stopped_by_user) return other_starts_left_ms() + times.other_starts_min;
-  const int until_term = drain_ms + times.stop_margin - static_cast<int>(since_stop.elapsed());
+  const int until_term = drain_ms + times.stop_margin - static_cast<int>(since_stop.elapsed() - stood_ms_since_stop);
   // Some of what is left is kept for the byes.
   return std::max(0, next == Step::drain ? until_term - times.stop_margin / 3 : until_term);
 }
@@ -190,7 +190,9 @@ void RunControl::Private::advance() {
   // Behind a stop N2NQ drains, and nobody is there who could take anything. Senders still hear what of theirs it has.
   if (step == Step::drain && !drains() && through(Role::senders) && !of(Role::receivers).alive()) return enter(Step::byes);
   if (step == Step::byes && !of(Role::senders).alive() && !of(Role::receivers).alive()) {
+    const bool is_first = of(Role::broker).alive() && !of(Role::broker).end_asked;
     say_bye(Role::broker);
+    if (is_first && !since_stop.isValid() && !hurried) step_timer.start(step_deadline(step));  // it has as long as the groups had
     // Behind a stop it answers the first bye when it has drained.
     if (of(Role::broker).alive() && !of(Role::broker).said_ended) of(Role::broker).watch->send({{"type", "bye"}});
   }

@@ -77,13 +77,20 @@ void RunControl::Private::on_error(Role role, const ErrorMessage& error) {
   end_because(QString("%1%2 refused %3: %4").arg(role_name(role), on_host(role), what, said));
 }
 
+/// What was said is never newer than now, but may be older, where this bench is late to read it.
+void RunControl::Private::note_broker_now(std::int64_t said_ns) {
+  constexpr qint64 counts_ms = 60'000;  // the clocks drift apart
+  const bool counts = since_broker_now.isValid() && since_broker_now.elapsed() < counts_ms;
+  const std::int64_t known_ns = counts ? broker_now_ns + since_broker_now.nsecsElapsed() : said_ns;
+  broker_now_ns = std::max(said_ns, known_ns);
+  since_broker_now.start();
+}
+
 void RunControl::Private::on_state(Role role, const StateMessage& said) {
   Member& member = of(role);
   const bool reaches_broker = said.broker_now_ns && *said.broker_now_ns > 0;
-  if (reaches_broker) {
-    broker_now_ns = *said.broker_now_ns;
-    since_broker_now.start();
-  }
+  // A group that waits may have its own clock in mind yet.
+  if (reaches_broker && said.state != "waiting") note_broker_now(*said.broker_now_ns);
   if (said.started_late_ns) {
     member.record.started_late_ns = *said.started_late_ns;
     const double late_ms = static_cast<double>(*said.started_late_ns) / 1e6;
@@ -246,10 +253,22 @@ void RunControl::Private::look_for_standstill() {
   }
 }
 
+/// Others may have answered in time, and are heard as soon as this bench goes on. While the machine sleeps no deadline comes nearer.
+void RunControl::Private::wait_longer(qint64 stood_ms) {
+  const auto note = [stood_ms](const QElapsedTimer& since, qint64& stood_since_ms) {
+    if (since.isValid()) stood_since_ms = std::min(stood_since_ms + stood_ms, since.elapsed());
+  };
+  note(since_drain, stood_ms_since_drain);
+  note(since_stop, stood_ms_since_stop);
+  if (drains()) return wait_for_drain();
+  if (step_timer.isActive()) step_timer.start(static_cast<int>(std::min<qint64>(step_timer.remainingTime() + stood_ms, step_timer.interval())));
+}
+
 /// What was measured was measured elsewhere; what was to be seen of it meanwhile was not seen. While a run is begun it is told with what
 /// goes wrong because of it.
 void RunControl::Private::on_stood_still(double stood_s, double began_ago_s) {
   stood_still_ns += std::llround(stood_s * 1e9);
+  wait_longer(std::lround(std::min(stood_s, began_ago_s) * 1000));
   if (!run.traffic_started) return;
   const QString what = QString("bench stood still for %1 s").arg(stood_s, 0, 'f', 1);  // the charts cut what is long
   run.events.push_back({RunEvent::Kind::standstill, t_s() - began_ago_s, what, {}});

@@ -130,6 +130,7 @@ struct RunControl::Private {
   // Running
   void on_hello(Role role);
   void on_error(Role role, const ErrorMessage& error);
+  void note_broker_now(std::int64_t said_ns);
   void on_state(Role role, const StateMessage& state);
   void update_waiting();
   void try_start();
@@ -138,6 +139,7 @@ struct RunControl::Private {
   void note_records();
   void pull();
   void look_for_standstill();
+  void wait_longer(qint64 stood_ms);
   void on_stood_still(double stood_s, double began_ago_s);
 
   // Faults and requests
@@ -258,6 +260,7 @@ struct RunControl::Private {
   QTimer touch_timer;  // what killed groups have left belongs to this run, as long as they may be started again
   Recovery recovery;
   bool plan_is_over = false;   // its last message is due by now
+  qint64 stood_ms_since_drain = 0, stood_ms_since_stop = 0;  // for so long of these this bench stood still
   QElapsedTimer since_drain;   // valid: all was sent, and nothing ended the run before its time
   bool broker_is_new = false;  // since then: it holds nothing, and no sender tells it any more that it has ended
   QElapsedTimer since_stop;    // valid: a person, or trouble, ends the run early

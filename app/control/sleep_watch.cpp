@@ -33,12 +33,15 @@ void SleepWatch::start() {
   timer_.start(look_every_ms);
 }
 
-void SleepWatch::look() {
+bool SleepWatch::look() {
+  if (!timer_.isActive()) return false;
   longest_ns_ = longest_ns();
   const std::int64_t now = now_ns(), awake_now = now_ns(CLOCK_MONOTONIC);
   const std::int64_t stood_ns = now - std::exchange(seen_at_ns_, now) - look_every_ms * ns_per_ms;
   const std::int64_t began_ago_ns = awake_now - std::exchange(awake_seen_at_ns_, awake_now);
-  if (stood_ns >= limit_ns_) over_(static_cast<double>(stood_ns) / ns_per_s, static_cast<double>(began_ago_ns) / ns_per_s);
+  if (stood_ns < limit_ns_) return false;
+  over_(static_cast<double>(stood_ns) / ns_per_s, static_cast<double>(began_ago_ns) / ns_per_s);
+  return true;
 }
 
 QString SleepWatch::sentence() const {

@@ -21,9 +21,10 @@ class SleepWatch {
   void stop() { timer_.stop(); }
   /// "This machine, or the bench on it, stood still for up to 23 s: asleep?"; empty: it did not, or for less than the limit.
   QString sentence() const;
+  /// Whether it stood still since it looked last; `over` was called, then. For a timer, which may be overdue by that.
+  bool look();
 
  private:
-  void look();
   std::int64_t longest_ns() const;
 
   const std::int64_t limit_ns_;

@@ -12,7 +12,7 @@ import signal
 import time
 import unittest
 
-from bench import DEADLINE_S, BenchCase, children, is_pending
+from bench import DEADLINE_S, BenchCase, children, is_pending, stop_for
 from run_folder import RunFolder
 from verify_run import keys_of, verify
 
@@ -524,6 +524,20 @@ class Crashes(BenchCase):
         self.assertEqual(summary["latency_us"]["count"], summary["ledger"]["total"]["delivered"])
         self.assertEqual(summary["ledger"]["total"]["delivered"], 140 * 10 * 10)
         self.assertEqual(verify(self.folder / "run").differences, [])
+
+    def test_a_bench_that_stands_still_while_the_run_drains_gives_nobody_up(self):
+        """N2NQ waits for an answer for 6 s, the bench for N2NQ for 10 s, and is stopped over the end of both."""
+        process = self.start("quick", "--json", *self.settings(senders__messages=10, queue__responses="true", responses__deadline_s=6,
+                                                               responses__attempts_max=1), "--fault", "confirm-nothing:R001@0")
+        while '"doing":"draining"' not in (line := process.stdout.readline()):
+            self.assertNotEqual(line, "", "it ended before it drained")
+        begun = time.monotonic()
+        self.wait_for("most of that", lambda: time.monotonic() - begun > 3.1)
+        stop_for(process.pid, 7)
+        process.communicate(timeout=60)
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertNotIn("given up", "; ".join(summary["reasons"]))
+        self.assertIn("standstill", [event["kind"] for event in summary["events"]])
 
     def test_strict_makes_a_degraded_run_fail(self):
         arguments = ("quick", *self.settings(senders__messages=10, queue__responses="true"), "--fault", "disconnect:R001@0.3")

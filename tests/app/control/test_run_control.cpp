@@ -5,6 +5,7 @@
 
 #include <QCoreApplication>
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QTemporaryDir>
 #include <algorithm>
@@ -109,6 +110,30 @@ TEST_F(RunControlTest, both_groups_are_told_the_same_instant_ahead_of_the_broker
   const auto at = host.told(Role::senders, "start")["at_broker_ns"].get<std::int64_t>();
   EXPECT_EQ(host.told(Role::receivers, "start")["at_broker_ns"], at);
   EXPECT_GE(at, 5'200'000'000);
+}
+
+TEST_F(RunControlTest, a_group_whose_word_is_read_late_makes_no_start_in_the_past) {
+  host.behaviour[Role::receivers].connects = false;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return control->process(Role::receivers).waiting_for == "N2NQ"; }));
+  QElapsedTimer since;
+  since.start();
+  ASSERT_TRUE(wait_until([&] { return since.hasExpired(300); }));
+  host.process[Role::receivers]->say_connected();  // what it says of N2NQ's clock is that of the beginning
+  ASSERT_TRUE(wait_finished());
+  EXPECT_GE(host.told(Role::senders, "start")["at_broker_ns"].get<std::int64_t>(), 5'300'000'000);
+}
+
+TEST_F(RunControlTest, n2nq_has_as_long_to_end_as_the_groups_before_it) {
+  for (const Role role : all_roles) host.behaviour[role].bye_ms = 1200;
+  auto given = options();
+  given.deadlines.bye = 2000;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::clean);
+  for (const Role role : all_roles) EXPECT_EQ(host.terminated[role], 0);
 }
 
 TEST_F(RunControlTest, processes_are_told_what_they_need) {

@@ -202,8 +202,10 @@ void PretendLauncher::hear(const Json& object) {
   } else if (type == "stop" && !deaf) {
     end_traffic();
   } else if (type == "bye" && !deaf) {
-    say(bye());
-    end(0, 0);
+    QTimer::singleShot(behaviour().bye_ms, this, [this] {
+      say(bye());
+      end(0, 0);
+    });
   }
 }
 

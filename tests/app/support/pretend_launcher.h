@@ -28,6 +28,7 @@ struct Behaviour {
   QString host_refuses;            // why the host carries out no TERM and KILL; empty: it does
   bool hears_the_end = true;       // with host_refuses: ends when its input does
   bool silent_in_traffic = false;  // answers no stats
+  int bye_ms = 0;                  // so long after it was told to it ends
   bool ends_by_itself = true;      // broker: false: goes on when all senders have ended
   bool connects = true;            // workers: false: wait for N2NQ for ever
   bool runs_on = false;            // senders: go on until they are stopped
