@@ -21,9 +21,10 @@ int write_reports(const Arguments& arguments, Terminal& terminal) {
     return exit_bad_input;
   }
   QString out = qt_text(arguments.out);
+  const auto which = out.isEmpty() && folders.size() == 1 ? ReportFolder::of_a_result : ReportFolder::of_its_own;
   if (out.isEmpty()) out = folders.size() == 1 ? qt_text(folders.front()) : QString("report");
   out = QDir::current().absoluteFilePath(out);
-  error = write_report(out, report->report, [&](const QString& what) { terminal.progress("writing " + what); });
+  error = write_report(out, report->report, [&](const QString& what) { terminal.progress("writing " + what); }, nullptr, which);
   if (!error.isEmpty()) {
     terminal.say("n2nq-bench: " + error);
     return exit_failed;

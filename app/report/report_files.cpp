@@ -44,6 +44,60 @@ QString section(const Table& table) {
   return QString("<h3>%1</h3>\n<div class=\"scroll\">%2</div>\n").arg(table.title.toHtmlEscaped(), html(table)) + note(table.remark);
 }
 
+/// mkdir, not mkpath, for the parts: else the folder of a result that was deleted meanwhile would be there again, and nothing else of it.
+QString make_folders(const QDir& dir, ReportFolder which) {
+  if (which == ReportFolder::of_its_own && !QDir().mkpath(dir.path())) return QString("Cannot make the folder %1").arg(dir.path());
+  for (const char* part : {"charts", "tables"}) {
+    const QString path = dir.filePath(part);
+    if (!QDir().mkdir(path) && !QFileInfo(path).isDir()) return QString("Cannot make the folder %1").arg(path);
+  }
+  return {};
+}
+
+/// What shows a whole report: beside figures and tables of another one it would mislead, should this one not be finished.
+QString remove_former(const QDir& dir) {
+  for (const char* name : {"report.html", "report.xlsx", "report.json"}) {
+    QFile file(dir.filePath(name));
+    if (file.exists() && !file.remove()) return QString("Cannot remove %1: %2").arg(file.fileName(), file.errorString());
+  }
+  return {};
+}
+
+/// In the order in which they are of use: report.html, which says everything, when all else is there.
+QString write_files(const QDir& dir, const Report& report, const std::function<void(const QString&)>& progress,
+                    const std::atomic<bool>* cancelled) {
+  QString error;
+  const auto write = [&](const QString& name, const QByteArray& bytes) {
+    if (error.isEmpty()) error = write_whole(dir.filePath(name), bytes);
+  };
+  const auto begin = [&](const QString& what) {
+    if (progress) progress(what);
+    return error.isEmpty() && !(cancelled && *cancelled);
+  };
+  for (const Figure& figure : report.figures) {
+    if (!begin("charts/" + figure.id)) return error;
+    write("charts/" + figure.id + ".svg", figure_svg(figure));
+    write("charts/" + figure.id + ".png", figure_png(figure));
+    write("charts/" + figure.id + ".pdf", figure_pdf(figure));
+    write("tables/" + figure.id + ".csv", csv(figure_table(figure)));
+  }
+  if (!begin("tables")) return error;
+  for (const auto* tables : {&report.tables, &report.appendix}) {
+    for (const Table& table : *tables) write("tables/" + table.id + ".csv", csv(table));
+  }
+  write("report.json", QByteArray::fromStdString(report_json(report).dump(1)) + '\n');
+  if (!begin("report.xlsx")) return error;
+  error = write_workbook(dir.filePath("report.xlsx"), report);
+  const QString hgrm = dir.filePath("latency.hgrm");
+  if (!report.hgrm.isEmpty() && QFileInfo(report.hgrm).absoluteFilePath() != QFileInfo(hgrm).absoluteFilePath()) {
+    QFile file(report.hgrm);
+    if (file.open(QIODevice::ReadOnly)) write("latency.hgrm", file.readAll());
+  }
+  if (!begin("report.html")) return error;
+  write("report.html", report_html(report).toUtf8());
+  return error;
+}
+
 }  // namespace
 
 QString report_html(const Report& report) {
@@ -86,41 +140,14 @@ nlohmann::ordered_json report_json(const Report& report) {
 }
 
 QString write_report(const QString& folder, const Report& report, const std::function<void(const QString&)>& progress,
-                     const std::atomic<bool>* cancelled) {
+                     const std::atomic<bool>* cancelled, ReportFolder which) {
   const QDir dir(folder);
-  for (const char* part : {"charts", "tables"}) {
-    if (!dir.mkpath(part)) return QString("Cannot make the folder %1").arg(dir.filePath(part));
-  }
-  QString error;
-  const auto write = [&](const QString& name, const QByteArray& bytes) {
-    if (error.isEmpty()) error = write_whole(dir.filePath(name), bytes);
-  };
-  const auto begin = [&](const QString& what) {
-    if (progress) progress(what);
-    return error.isEmpty() && !(cancelled && *cancelled);
-  };
-  for (const Figure& figure : report.figures) {
-    if (!begin("charts/" + figure.id)) return error;
-    write("charts/" + figure.id + ".svg", figure_svg(figure));
-    write("charts/" + figure.id + ".png", figure_png(figure));
-    write("charts/" + figure.id + ".pdf", figure_pdf(figure));
-    write("tables/" + figure.id + ".csv", csv(figure_table(figure)));
-  }
-  if (!begin("tables")) return error;
-  for (const auto* tables : {&report.tables, &report.appendix}) {
-    for (const Table& table : *tables) write("tables/" + table.id + ".csv", csv(table));
-  }
-  write("report.json", QByteArray::fromStdString(report_json(report).dump(1)) + '\n');
-  if (!begin("report.xlsx")) return error;
-  error = write_workbook(dir.filePath("report.xlsx"), report);
-  const QString hgrm = dir.filePath("latency.hgrm");
-  if (!report.hgrm.isEmpty() && QFileInfo(report.hgrm).absoluteFilePath() != QFileInfo(hgrm).absoluteFilePath()) {
-    QFile file(report.hgrm);
-    if (file.open(QIODevice::ReadOnly)) write("latency.hgrm", file.readAll());
-  }
-  if (!begin("report.html")) return error;
-  write("report.html", report_html(report).toUtf8());
-  return error;
+  QString error = make_folders(dir, which);
+  if (error.isEmpty() && cancelled && *cancelled) return {};
+  if (error.isEmpty()) error = remove_former(dir);
+  if (error.isEmpty()) error = write_files(dir, report, progress, cancelled);
+  if (error.isEmpty() || QFileInfo(folder).isDir() || which == ReportFolder::of_its_own) return error;
+  return QString("%1 is not there any more: it was deleted or moved, and no report of it is written").arg(folder);
 }
 
 }  // namespace n2nq::app

@@ -35,9 +35,11 @@ const char* const result_columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
     "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed, floor_us, machines";
 constexpr int column_count = 25;
+constexpr int same_name_max = 1000;
 constexpr qint64 case_bytes_max = 1 << 20;
 const char* const both_modes = "broadcaster, load-balancer";
 const char* const between_machines = ", ";
+const char* const slash_in_removed = "⁄";
 
 /// What tells that an entry is still true.
 qint64 stamp_of(const QString& folder) {
@@ -465,7 +467,7 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
 }
 
 QString ResultIndex::removed_path(const QString& folder) const {
-  return folder_ + "/.deleted/" + folder.mid(folder_.size() + 1).replace('/', QString::fromUtf8("⁄"));
+  return folder_ + "/.deleted/" + folder.mid(folder_.size() + 1).replace('/', QString::fromUtf8(slash_in_removed));
 }
 
 QString ResultIndex::remove(const QString& folder) {
@@ -488,8 +490,25 @@ bool ResultIndex::can_be_restored(const QString& folder) const {
   return QFileInfo::exists(removed_path(folder));
 }
 
+/// False: some of it is still where it was.
+bool ResultIndex::put_back_what_is_in_nobodys_place() const {
+  bool all = true;
+  for (const QFileInfo& info : QDir(folder_ + "/.deleted").entryInfoList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot, QDir::NoSort)) {
+    const QString place = folder_ + '/' + info.fileName().replace(QString::fromUtf8(slash_in_removed), "/");
+    if (!QFileInfo::exists(place) || stamp_of(place) != 0) continue;  // free, or a result is there that was made since
+    bool back = false;
+    for (int i = 2; !back && i <= same_name_max; ++i) {
+      const QString beside = QString("%1-%2").arg(place, QString::number(i));
+      back = !QFileInfo::exists(beside) && QDir().rename(info.filePath(), beside);
+    }
+    all = all && back;
+  }
+  return all;
+}
+
 void ResultIndex::forget_removed() {
-  if (!QFileInfo::exists(folder_ + "/.deleted") || !QDir().mkpath(folder_ + "/.forgotten")) return;
+  if (!QFileInfo::exists(folder_ + "/.deleted") || !put_back_what_is_in_nobodys_place()) return;
+  if (!QDir().mkpath(folder_ + "/.forgotten")) return;
   QDir().rename(folder_ + "/.deleted", folder_ + "/.forgotten/" + QUuid::createUuid().toString(QUuid::WithoutBraces));
 }
 

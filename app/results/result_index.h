@@ -73,7 +73,8 @@ class ResultIndex {
   QString restore(const QString& folder);
   /// Whether what was removed from this folder's place is still there to be taken back.
   bool can_be_restored(const QString& folder) const;
-  /// At a start: nothing that was removed before can be taken back any more. Takes no time, however much that is.
+  /// At a start: nothing that was removed before can be taken back any more. What somebody may have tried to take back in vain, as in its
+  /// place stands what is no result, is put beside that, under another name (…-2). A look at each, however large it is.
   void forget_removed();
   /// Deletes for good what was forgotten, now or at a start before; may take minutes. Stops behind the file in hand once `cancelled` is
   /// set: the next one goes on. Any thread, beside everything else here.
@@ -81,6 +82,7 @@ class ResultIndex {
 
  private:
   QString removed_path(const QString& folder) const;
+  bool put_back_what_is_in_nobodys_place() const;
   QString folder_;
 };
 

@@ -466,6 +466,22 @@ class TestResults : public QObject {
     QCOMPARE(QFileInfo(QFileInfo(opened).path()).fileName(), QStringLiteral("runs"));
   }
 
+  void escape_leads_back_from_a_figure_that_has_the_focus() {
+    table()->selectRow(0);
+    QVERIFY(bench->click(QStringLiteral("button_result_open")));
+    QVERIFY(settled());
+    QVERIFY(page().report_view()->show_part(QStringLiteral("Latency by percentile")));
+    auto* figure = bench->find<n2nq::ui::FigureView>(QStringLiteral("report_figure"));
+    figure->setFocus();
+    QTest::keyClick(figure, Qt::Key_Right);
+    QVERIFY(!figure->accessibleDescription().isEmpty());
+    QTest::keyClick(figure, Qt::Key_Escape);  // from the point that is read, then from the report
+    QVERIFY(figure->isVisible() && figure->accessibleDescription().isEmpty());
+    QTest::keyClick(figure, Qt::Key_Escape);
+    QVERIFY(table()->isVisible());
+    QVERIFY(settled());
+  }
+
   void what_is_deleted_can_be_brought_back() {
     table()->selectRow(0);
     QVERIFY(bench->click(QStringLiteral("button_result_delete")));
@@ -474,6 +490,70 @@ class TestResults : public QObject {
     QVERIFY(bench->click(QStringLiteral("button_result_undo")));
     QVERIFY(settled());
     QCOMPARE(rows(), 2);
+  }
+
+  void what_is_being_exported_is_not_deleted() {
+    table()->selectRow(0);
+    const QString name = QFileInfo(table()->model()->index(0, ResultsModel::name).data(Qt::ToolTipRole).toString()).fileName();
+    const QString folder = bench->folder() + QStringLiteral("/runs/") + name;
+    QVERIFY(QFile::exists(folder + QStringLiteral("/settings.yaml")));
+    QSignalSpy told(&page(), &n2nq::ui::ResultsPage::told);
+    // That it is done is heard of with a later turn of this thread's events: until then it goes on, however quick the disk is.
+    QVERIFY(bench->click(QStringLiteral("button_result_export")));
+    QVERIFY(bench->click(QStringLiteral("button_result_delete")));
+    QVERIFY(settled());
+    QStringList texts;
+    for (const QList<QVariant>& each : told) texts += each.first().toString();
+    QVERIFY2(texts.contains(name + QStringLiteral(" is being exported: wait until that is done")), qPrintable(texts.join(u'\n')));
+    QVERIFY2(texts.contains(QStringLiteral("Exported: %1/report.html").arg(folder)), qPrintable(texts.join(u'\n')));
+    QCOMPARE(rows(), 2);
+    QVERIFY(!bench->find<QAbstractButton>(QStringLiteral("button_result_undo"))->isEnabled());
+    // Behind it it is, and is brought back whole.
+    table()->selectRow(0);
+    QVERIFY(bench->click(QStringLiteral("button_result_delete")));
+    QVERIFY(settled());
+    QVERIFY(!QFileInfo::exists(folder));
+    QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 2);
+    for (const char* file : {"settings.yaml", "summary.json", "report.html"})
+      QVERIFY2(QFile::exists(folder + '/' + QLatin1String(file)), file);
+  }
+
+  void nor_is_what_another_page_exports() {
+    const QString runs = bench->folder() + QStringLiteral("/runs");
+    n2nq::ui::ResultsPage other(runs, bench->window().theme());
+    QString exported;
+    other.set_exported_elsewhere([&exported] { return exported; });
+    other.resize(page().size());
+    other.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&other, n2nq::ui_test::deadline_ms));
+    const auto other_settled = [&other] { return BenchWindow::wait_for([&other] { return !other.is_busy(); }); };
+    const auto click = [&](const char* name) {
+      QTest::mouseClick(other.findChild<QAbstractButton*>(QLatin1String(name)), Qt::LeftButton);
+      return other_settled();
+    };
+    QVERIFY(other_settled());
+    auto* shown = other.findChild<QTableView*>(QStringLiteral("results_table"));
+    QCOMPARE(shown->model()->rowCount(), 2);
+    shown->selectRow(0);
+    const QString name = QFileInfo(shown->model()->index(0, ResultsModel::name).data(Qt::ToolTipRole).toString()).fileName();
+    const QString folder = runs + u'/' + name;
+    QSignalSpy told(&other, &n2nq::ui::ResultsPage::told);
+    // It, what lies in it as a run in a case does, and what holds it.
+    for (const QString& each : {folder, folder + QStringLiteral("/runs/0001-x"), runs}) {
+      exported = each;
+      QVERIFY(click("button_result_delete"));
+      QVERIFY2(QFileInfo::exists(folder), qPrintable(each));
+      QVERIFY(!told.isEmpty());
+      QCOMPARE(told.takeLast().first().toString(),
+               QFileInfo(each).fileName() + QStringLiteral(" is being exported: wait until that is done"));
+    }
+    exported = folder + QStringLiteral("-2");  // called alike, and another one
+    QVERIFY(click("button_result_delete"));
+    QVERIFY(!QFileInfo::exists(folder));
+    QVERIFY(click("button_result_undo"));
+    QVERIFY(QFile::exists(folder + QStringLiteral("/settings.yaml")));
   }
 
   void deleting_goes_on_beside_the_window_and_says_how_far_it_is() {

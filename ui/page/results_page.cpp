@@ -64,6 +64,14 @@ bool lies_in_one_of(const QSet<QString>& folders, const QString& folder) {
   return false;
 }
 
+/// The one of `exported` that is this folder, holds it or lies in it; empty: none.
+QString exported_with(const QStringList& exported, const QString& folder) {
+  for (const QString& each : exported) {
+    if (each == folder || each.startsWith(folder + '/') || folder.startsWith(each + '/')) return each;
+  }
+  return {};
+}
+
 QString path_of_log(const QString& folder, QChar letter, int number) {
   return QStringLiteral("%1/%2/%3%4.log")
       .arg(folder, letter == 'S' ? QStringLiteral("senders") : QStringLiteral("receivers"), letter)
@@ -227,13 +235,16 @@ void ResultsPage::write(const QStringList& folders) {
                          ? folders.first()
                          : QStringLiteral("%1/../reports/%2")
                                .arg(runs_folder_, QDateTime::currentDateTime().toString(QStringLiteral("yyyy-MM-ddTHH-mm-ss")));
+  const auto which = folders.size() == 1 ? app::ReportFolder::of_a_result : app::ReportFolder::of_its_own;
+  exported_ = folders;
   writing_.start(
-      [folders, to = QDir::cleanPath(to)](const BackgroundJob::Cancelled& cancelled) {
+      [folders, which, to = QDir::cleanPath(to)](const BackgroundJob::Cancelled& cancelled) {
         QString error;
         const auto result = app::report_of_results(folders, error, {}, &cancelled);
-        return std::pair(result ? app::write_report(to, result->report, {}, &cancelled) : error, to);
+        return std::pair(result ? app::write_report(to, result->report, {}, &cancelled, which) : error, to);
       },
       [this, folders](const std::pair<QString, QString>& written) {
+        exported_.clear();
         show_doing();
         const auto& [error, folder] = written;
         if (error.isEmpty() && folders.size() > 1) {
@@ -281,11 +292,15 @@ void ResultsPage::remove_chosen() {
   std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(folders),
                [&all](const QString& folder) { return !lies_in_one_of(all, folder); });
   const QString run_folder = run_folder_ ? run_folder_() : QString();
+  QStringList exported = exported_;
+  if (const QString other = exported_elsewhere_ ? exported_elsewhere_() : QString(); !other.isEmpty()) exported += QDir::cleanPath(other);
   move_results(
       folders, {QStringLiteral("deleting"), QStringLiteral("deleted")}, Closing::leaves,
-      [run_folder](app::ResultIndex& index, const QString& folder) {
+      [run_folder, exported](app::ResultIndex& index, const QString& folder) {
         if (!run_folder.isEmpty() && QFileInfo(run_folder) == QFileInfo(folder))
           return QStringLiteral("This run is on, on the page Bench: stop it first (Shift+F5)");
+        if (const QString with = exported_with(exported, folder); !with.isEmpty())
+          return QStringLiteral("%1 is being exported: wait until that is done").arg(QFileInfo(with).fileName());
         return index.remove(folder);
       },
       [this](const QStringList& removed) {

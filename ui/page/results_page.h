@@ -40,6 +40,9 @@ class ResultsPage : public QWidget {
   /// The folder of the run that is on in this window, which is not deleted; an empty text: none is.
   using RunFolder = std::function<QString()>;
   void set_run_folder(RunFolder run_folder) { run_folder_ = std::move(run_folder); }
+  /// The folder that another page exports: neither it, nor what holds it or lies in it, is deleted meanwhile. An empty text: none is.
+  using ExportedFolder = std::function<QString()>;
+  void set_exported_elsewhere(ExportedFolder exported) { exported_elsewhere_ = std::move(exported); }
 
  signals:
   /// Settings of a run that shall be used again, and the preset-like name it is known by.
@@ -89,6 +92,7 @@ class ResultsPage : public QWidget {
 
   QString runs_folder_;
   RunFolder run_folder_;
+  ExportedFolder exported_elsewhere_;
   Theme& theme_;
   BackgroundJob listing_, reading_, writing_, moving_, forgetting_;
   QStackedWidget* stack_ = nullptr;
@@ -98,6 +102,7 @@ class ResultsPage : public QWidget {
   QLabel *verdict_ = nullptr, *busy_ = nullptr;
   QPushButton *back_ = nullptr, *export_ = nullptr;
   QStringList shown_;           // folders of the report in sight
+  QStringList exported_;        // folders that are read for the report which is being written
   QString report_folder_;       // of the last report of several; empty: there is none
   QList<QStringList> removed_;  // each what was deleted together, in the order in which Undo offers it, the next one last
   QString moved_words_;         // "deleting 3 of 10 …"

@@ -2,6 +2,7 @@
 // The report of a test case, and that whoever asks for it can do without it at any moment.
 #include <gtest/gtest.h>
 
+#include <QDir>
 #include <QTemporaryDir>
 #include <atomic>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "app/cases/case_folder.h"
 #include "app/cases/case_schedule.h"
 #include "app/report/case_report.h"
+#include "app/report/report_files.h"
 #include "app/report/result_report.h"
 #include "tests/app/results/made_runs.h"
 
@@ -120,6 +122,51 @@ TEST_F(CaseReport, StopsReadingRunsWhenItIsCancelled) {
   EXPECT_FALSE(report_of_results({folder}, error, {}, &cancelled));
   EXPECT_EQ(error, "");
   EXPECT_TRUE(figures_of_cases({folder, folder}, &cancelled).empty());
+}
+
+TEST_F(CaseReport, LeavesNothingOfAFormerOneThatReadsAsAWholeWhenItsWritingIsCancelled) {
+  auto report = report_of_case(folder, error);
+  ASSERT_TRUE(report) << error.toStdString();
+  report->figures.clear();  // nothing is drawn here
+  const QStringList whole = {"report.html", "report.json", "report.xlsx"};
+  const auto left = [&] { return QDir(folder).entryList({"report.*"}, QDir::Files, QDir::Name); };
+  std::atomic<bool> cancelled = false;
+  const auto write_until = [&](const QString& last) {
+    cancelled = false;
+    return write_report(folder, *report, [&, last](const QString& what) { cancelled = what == last; }, &cancelled);
+  };
+  ASSERT_EQ(write_until({}), "");
+  EXPECT_EQ(left(), whole);
+  EXPECT_EQ(write_until("report.html"), "");
+  EXPECT_EQ(left(), QStringList({"report.json", "report.xlsx"})) << "both are new";
+  ASSERT_EQ(write_until({}), "");
+  EXPECT_EQ(write_until("tables"), "");
+  EXPECT_EQ(left(), QStringList());
+  EXPECT_TRUE(QFileInfo(folder + "/charts").isDir());
+  ASSERT_EQ(write_until({}), "");
+  cancelled = true;
+  EXPECT_EQ(write_report(folder, *report, {}, &cancelled), "");
+  EXPECT_EQ(left(), whole) << "nothing was begun";
+}
+
+TEST_F(CaseReport, MakesNoFolderInPlaceOfTheCasesThatIsGone) {
+  auto report = report_of_case(folder, error);
+  ASSERT_TRUE(report) << error.toStdString();
+  report->figures.clear();  // nothing is drawn here
+  const QString aside = place.filePath("aside"), its_own = place.filePath("reports/new");
+  ASSERT_TRUE(QDir().rename(folder, aside));
+  EXPECT_TRUE(write_report(folder, *report, {}, nullptr, ReportFolder::of_a_result).contains("is not there any more"));
+  EXPECT_FALSE(QFileInfo::exists(folder));
+  // Moved in the middle of it: what is told is the same, and it can be moved back.
+  ASSERT_TRUE(QDir().rename(aside, folder));
+  const auto move_away = [&](const QString& what) {
+    if (what == "report.xlsx") QDir().rename(folder, aside);
+  };
+  EXPECT_TRUE(write_report(folder, *report, move_away, nullptr, ReportFolder::of_a_result).contains("is not there any more"));
+  EXPECT_FALSE(QFileInfo::exists(folder));
+  EXPECT_TRUE(QDir().rename(aside, folder));
+  EXPECT_EQ(write_report(its_own, *report), "") << "one of its own is made";
+  EXPECT_TRUE(QFile::exists(its_own + "/report.html"));
 }
 
 }  // namespace

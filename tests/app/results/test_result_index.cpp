@@ -321,6 +321,23 @@ TEST_F(ResultIndexTest, ADeletedRunCanBeTakenBackUntilTheNextStart) {
   EXPECT_NE(index.remove("/etc"), QString());
 }
 
+TEST_F(ResultIndexTest, WhatCannotBeTakenBackIntoItsPlaceIsNotForgotten) {
+  ResultIndex index(folder);
+  const QString first = folder + "/first", second = folder + "/second", of_case = folder + "/a-case/runs/0001-x";
+  for (const QString& removed : {first, second, of_case}) EXPECT_EQ(index.remove(removed), QString());
+  // In the place of two of them stands what is no result.
+  for (const QString& taken : {first, of_case}) ASSERT_TRUE(QDir().mkpath(taken + "/charts"));
+  EXPECT_TRUE(index.restore(first).contains("is there again"));
+  ASSERT_TRUE(QDir().mkpath(first + "-2"));
+  index.forget_removed();
+  std::atomic<bool> cancelled = false;
+  index.delete_forgotten(cancelled);
+  const QStringList left = names(list());
+  for (const char* back : {"first-3", "0001-x-2"}) EXPECT_TRUE(left.contains(back)) << left.join(' ').toStdString();
+  EXPECT_FALSE(left.contains("second")) << "nothing is in its way";
+  EXPECT_TRUE(QFileInfo(first + "/charts").isDir());
+}
+
 /// Files below a folder, whatever they are.
 qsizetype files_in(const QString& folder) {
   qsizetype count = 0;
