@@ -151,6 +151,36 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QCOMPARE(cell(own, 4), QStringLiteral("0/6"));
   }
 
+  void a_number_that_is_refused_is_said_by_both_run_buttons_and_in_nobodys_way_at_stress() {
+    const auto are_refused = [this](const char* what) {
+      bool both = true;
+      for (const char* name : {"button_cases_run", "button_cases_run_all"}) {
+        both = both && !button(name)->isEnabled() && button(name)->toolTip().startsWith(QString::fromLatin1(what));
+      }
+      return both;
+    };
+    QVERIFY(bench->type(QStringLiteral("case_repeats"), QStringLiteral("0")));
+    QVERIFY2(are_refused("Repeats of each run must be"), qPrintable(button("button_cases_run")->toolTip()));
+    // The field cannot be mended there, and nothing goes by it.
+    QVERIFY(bench->click(QStringLiteral("scale_stress")));
+    QVERIFY(settled());
+    QVERIFY(button("button_cases_run_all")->isEnabled());
+    QVERIFY(bench->type(QStringLiteral("case_warm_up"), QStringLiteral("2")));
+    QVERIFY(desk().choice().warm_up_s == 2.0);
+    QVERIFY(bench->type(QStringLiteral("case_warm_up"), QStringLiteral("x")));
+    QVERIFY2(are_refused("Warm-up must be"), qPrintable(button("button_cases_run")->toolTip()));
+    QVERIFY(bench->type(QStringLiteral("case_warm_up"), QString()));
+    QVERIFY(settled());
+    QVERIFY(button("button_cases_run_all")->isEnabled() && !desk().choice().warm_up_s);
+    QVERIFY(bench->click(QStringLiteral("scale_quick")));
+    QVERIFY(settled());
+    QVERIFY2(are_refused("Repeats of each run must be"), qPrintable(button("button_cases_run")->toolTip()));
+    QVERIFY(bench->type(QStringLiteral("case_repeats"), QString()));
+    QVERIFY(settled());
+    QVERIFY(button("button_cases_run")->isEnabled() && !desk().choice().repeats);
+    show_cases();
+  }
+
   void what_cannot_be_run_at_a_scale_says_why_and_is_left_out() {
     QCOMPARE(button("button_cases_run_all")->text(), QStringLiteral("Run all 8"));
     QVERIFY(bench->click(QStringLiteral("scale_stress")));
@@ -204,6 +234,29 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(values()->rowCount() >= 1);
     bench->window().show_page(QStringLiteral("Bench"));
     QVERIFY(button("button_start_all")->isEnabled());
+  }
+
+  void what_was_begun_at_another_scale_is_not_gone_on_with() {
+    show_cases();
+    const QString folder = row().folder;
+    const auto runs_there = [&folder] {
+      return QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size();
+    };
+    const auto before = runs_there();
+    QCOMPARE(desk().resumable(), std::vector<int>{own});
+    QVERIFY(bench->click(QStringLiteral("scale_thesis")));
+    // The list at that scale is not read yet.
+    QVERIFY(desk().is_busy() && !button("button_cases_resume")->isEnabled());
+    QVERIFY(row().folder.isEmpty() && row().runs_done == 0 && row().state == CasesDesk::State::not_begun);
+    desk().run(desk().resumable(), CasesDesk::Begin::go_on);
+    QVERIFY(!desk().is_on());
+    QVERIFY(settled());
+    QVERIFY(!desk().is_on() && row().folder.isEmpty());
+    QCOMPARE(runs_there(), before);
+    QVERIFY(bench->click(QStringLiteral("scale_quick")));
+    show_cases();
+    QVERIFY(BenchWindow::wait_for([this] { return row().runner && row().state == CasesDesk::State::stopped; }));
+    QCOMPARE(row().folder, folder);
   }
 
   void goes_on_in_another_session() {
@@ -411,6 +464,21 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QCOMPARE(point->text(), none);
   }
 
+  void a_point_is_chosen_in_the_table_by_enter() {
+    n2nq::app::Figure figure;
+    figure.x = {.title = QStringLiteral("Services")};
+    figure.y = {.title = QStringLiteral("Latency, median"), .unit = QStringLiteral("µs")};
+    figure.series = {{.points = {{.x = 1, .y = 31}, {.x = 2, .y = 90, .why = QStringLiteral("broken: no receiver")}}}};
+    n2nq::ui::CaseFigureCard card(bench->window().theme());
+    card.show_figure(figure);
+    card.show();
+    auto* table = card.findChild<QTableWidget*>(QStringLiteral("case_table"));
+    table->setCurrentCell(1, 1);
+    QTest::keyClick(table, Qt::Key_Return);
+    const QString told = card.findChild<QLabel*>(QStringLiteral("case_point"))->text();
+    QVERIFY2(told.contains(QStringLiteral("broken: no receiver")), qPrintable(told));
+  }
+
   void what_tells_little_is_grey_and_says_why() {
     n2nq::app::Figure figure;
     figure.x = {.title = QStringLiteral("Services")};
@@ -435,6 +503,32 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
          {"report.html", "report.xlsx", "charts/latency.svg", "charts/latency.png", "charts/latency.pdf", "tables/latency.csv"}) {
       QVERIFY2(QFile::exists(row().folder + u'/' + QString::fromLatin1(name)), name);
     }
+  }
+
+  /// Whichever of both is done first, it is there again, or still is, with all its files.
+  void a_case_that_is_being_exported_is_not_lost_when_it_is_deleted() {
+    const QString folder = row().folder;
+    show_results();
+    choose_results(result_rows(QStringLiteral("▤ Small sweep")));
+    bench->window().show_page(QStringLiteral("Test cases"));
+    QVERIFY(settled());
+    QVERIFY(bench->click(QStringLiteral("button_case_export")));
+    QCOMPARE(bench->window().cases_page()->exported_folder(), folder);
+    bench->window().show_page(QStringLiteral("Results"));
+    QVERIFY(bench->click(QStringLiteral("button_result_delete")));
+    QVERIFY(results_settled());
+    QVERIFY(settled());
+    QCOMPARE(bench->window().cases_page()->exported_folder(), QString());
+    if (button("button_result_undo")->isEnabled()) {
+      QVERIFY(!QFileInfo::exists(folder));
+      QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+      QVERIFY(results_settled());
+    }
+    QVERIFY2(!bench->messages().contains(QStringLiteral("is there again")), qPrintable(bench->messages()));
+    for (const char* name : {"case.yaml", "case.json"}) QVERIFY2(QFile::exists(folder + u'/' + QString::fromLatin1(name)), name);
+    show_cases();
+    QVERIFY(BenchWindow::wait_for([this] { return row().runner && row().runs_done == 6; }));
+    QCOMPARE(row().folder, folder);
   }
 
   void a_case_has_a_note_and_tags() {

@@ -23,8 +23,24 @@ class TestExternalSets : public n2nq::ui_test::CasesPageTest {
       host.address = "127.0.0.1";
       QCOMPARE(bench->hosts().put(host), QString());
     }
-    for (int i = 0; i < 3; ++i) choose(i, i + 1);
+    // One or two are neither external sets nor none: nothing is begun without the others.
+    const auto is_refused = [&] {
+      bool both = true;
+      for (const char* name : {"button_cases_run", "button_cases_run_all"}) {
+        both = both && !button(name)->isEnabled() && button(name)->toolTip().contains(QStringLiteral("choose all three machines, or none"));
+      }
+      return both;
+    };
+    const auto is_marked = [&](int which) { return box(which)->property("refused").toBool(); };
     QVERIFY(settled());
+    QVERIFY(button("button_cases_run")->isEnabled() && button("button_cases_run_all")->isEnabled());
+    for (int i = 0; i < 3; ++i) {
+      choose(i, i + 1);
+      QCOMPARE(is_refused(), i < 2);
+      for (int other = 0; other < 3; ++other) QCOMPARE(is_marked(other), i < 2 && other > i);
+    }
+    QVERIFY(settled());
+    QVERIFY(button("button_cases_run")->isEnabled() && button("button_cases_run_all")->isEnabled());
     const n2nq::app::CaseHosts chosen{"h1", "h2", "h3"};
     const auto says_what_is_chosen = [&] {
       bool same = desk().choice().hosts == chosen;
@@ -51,7 +67,10 @@ class TestExternalSets : public n2nq::ui_test::CasesPageTest {
     bench->hosts().look_again();
     QVERIFY(says_what_is_chosen());
     QCOMPARE(box(0)->currentText(), QStringLiteral("N2NQ: h1"));
-    for (int i = 0; i < 3; ++i) choose(i, 0);
+    for (int i = 0; i < 3; ++i) {
+      choose(i, 0);
+      QCOMPARE(is_refused(), i < 2);
+    }
     for (const char* name : {"h1", "h2"}) QCOMPARE(bench->hosts().remove(QString::fromLatin1(name)), QString());
     QVERIFY(!desk().choice().hosts && !box(0)->isVisible());
     QVERIFY(settled());

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Case files of one's own, on the page of test cases: copied from another case, edited beside the window, run as they were written last.
+#include <QComboBox>
 #include <QDesktopServices>
 #include <QDir>
 #include <QFile>
 #include <QTableView>
 #include <QTest>
+#include <QTextBrowser>
 #include <QUrl>
 #include <algorithm>
 
@@ -103,6 +105,47 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
     desk().set_ticked(own, true);
     QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
+  }
+
+  void figures_of_a_case_that_was_edited_since_it_was_begun_are_those_of_then() {
+    const QString path = bench->folder() + QStringLiteral("/cases/begun.yaml");
+    QByteArray text = n2nq::ui_test::file_text(bench->folder() + QStringLiteral("/cases/sweep.yaml"))
+                          .replace("Small sweep", "Begun")
+                          .replace("repeats: 2", "repeats: 50");
+    QVERIFY(n2nq::ui_test::write_text(path, text));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(cell(own, 1), QStringLiteral("Begun"));
+    for (int at = 0; at < static_cast<int>(desk().rows().size()); ++at) desk().set_ticked(at, at == own);
+    QVERIFY(bench->click(QStringLiteral("button_cases_run")));
+    QVERIFY(BenchWindow::wait_for([this] { return row().runner && row().runs_done >= 1; }));
+    QVERIFY(bench->click(QStringLiteral("button_cases_stop")));
+    QVERIFY(wait_off());
+    QVERIFY(settled());
+    const QString folder = row().folder;
+    const auto* titles = bench->find<QComboBox>(QStringLiteral("case_figure"));
+    const auto* notes = bench->find<QTextBrowser>(QStringLiteral("case_notes"));
+    const QString changed = QStringLiteral("Its file has changed since it was begun");
+    QVERIFY2(!notes->toPlainText().contains(changed), qPrintable(notes->toPlainText()));
+    // A figure above the one that is drawn, and what is known of that is gone.
+    text.replace("figures:\n", "figures:\n  - { id: rate, title: Rate by services, x: services, y: rates.received_per_s }\n");
+    QVERIFY(n2nq::ui_test::write_text(path, text.replace("it rises", "it falls")));
+    QVERIFY(bench->come_back());
+    QVERIFY(BenchWindow::wait_for([this] { return row().file.read.file && row().file.read.file->figures.size() == 2; }));
+    QVERIFY(settled());
+    QCOMPARE(row().folder, folder);
+    QCOMPARE(titles->count(), 1);
+    QCOMPARE(titles->itemText(0), desk().figure(own, 0).title);
+    QVERIFY2(notes->toPlainText().contains(changed) && notes->toPlainText().contains(QStringLiteral("it rises")),
+             qPrintable(notes->toPlainText()));
+    // Where nobody has it in hand yet, too.
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    show_cases();
+    QCOMPARE(bench->find<QComboBox>(QStringLiteral("case_figure"))->itemText(0), desk().figure(own, 0).title);
+    QVERIFY(QFile::remove(path) && QDir(folder).removeRecursively());
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
   }
 };
 

@@ -131,13 +131,16 @@ QWidget* CaseFigureCard::make_table() {
   table_->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
   table_->setMinimumHeight(table_row_px * 4);
   table_->setMaximumHeight(table_row_px * (table_rows_shown + 6));
-  connect(table_, &QTableWidget::cellClicked, this, [this](int row, int column) {
-    const QTableWidgetItem* item = table_->item(row, column);
-    if (!item || !item->data(Qt::UserRole).isValid()) return;
-    const QPoint at = item->data(Qt::UserRole).toPoint();
-    choose_point({at.x(), at.y()});
-  });
+  connect(table_, &QTableWidget::cellClicked, this, &CaseFigureCard::choose_cell);
+  connect(table_, &QTableWidget::cellActivated, this, &CaseFigureCard::choose_cell);  // by Enter
   return table_;
+}
+
+void CaseFigureCard::choose_cell(int row, int column) {
+  const QTableWidgetItem* item = table_->item(row, column);
+  if (!item || !item->data(Qt::UserRole).isValid()) return;
+  const QPoint at = item->data(Qt::UserRole).toPoint();
+  choose_point({at.x(), at.y()});
 }
 
 void CaseFigureCard::set_titles(const QStringList& titles) {

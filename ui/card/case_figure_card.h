@@ -47,6 +47,7 @@ class CaseFigureCard : public QWidget {
   QWidget* make_table();
   void renew();
   void fill_table();
+  void choose_cell(int row, int column);
   void choose_point(const app::FigureHit& hit);
   void choose_same_point();
   void refresh_again();

@@ -38,7 +38,16 @@ const char* const scale_meanings[] = {"The shape in minutes: short runs, few val
 const char* const run_selected_meaning = "Begins the ticked cases, one after the other";
 const char* const run_all_meaning = "Begins all cases, one after the other";
 const char* const locked = "A test case runs: what is chosen belongs to it";
+const char* const hosts_wanted = "External sets: choose all three machines, or none";
 const char* const repeats_of_stress = "At Stress each load runs until it is clear whether it is too much, at most three times";
+
+/// Marks the field. Empty: nothing is wrong with it.
+QString tell_problem(UnitEdit* field, const app::Problem& problem) {
+  const QString text = problem ? qt_text(*problem) : QString();
+  field->set_refused(!text.isEmpty());
+  field->setAccessibleDescription(text);
+  return text.isEmpty() ? text : field->accessibleName() + u' ' + text;
+}
 
 QString place_meaning(const QString& whose) {
   return QStringLiteral("Where %1 run in external sets; internal ones run beside N2NQ").arg(whose);
@@ -273,33 +282,40 @@ void CasesCard::choose_scale(app::Scale scale) {
   refresh();
 }
 
+// Each by itself: at Stress, Repeats cannot be mended, and is not to keep the warm-up out.
 void CasesCard::take_fields() {
   app::CaseChoice choice = desk_.choice();
   std::int64_t repeats = 0;
   double warm_up_s = 0;
   const std::string repeats_text = repeats_->text().trimmed().toStdString(), warm_up_text = warm_up_->text().trimmed().toStdString();
-  const bool repeats_good = repeats_text.empty() || !app::parse_integer(repeats_text, 1, app::case_repeats_max, repeats);
-  const bool warm_up_good = warm_up_text.empty() || !app::parse_decimal(warm_up_text, 0, warm_up_s_max, 3, warm_up_s);
-  repeats_->set_refused(!repeats_good);
-  warm_up_->set_refused(!warm_up_good);
+  const auto of = [](const std::string& text, const app::Problem& problem) { return text.empty() ? app::Problem() : problem; };
+  repeats_problem_ = tell_problem(repeats_, of(repeats_text, app::parse_integer(repeats_text, 1, app::case_repeats_max, repeats)));
+  warm_up_problem_ = tell_problem(warm_up_, of(warm_up_text, app::parse_decimal(warm_up_text, 0, warm_up_s_max, 3, warm_up_s)));
   refresh();
-  if (!repeats_good || !warm_up_good) return;
-  choice.repeats = repeats_text.empty() ? std::nullopt : std::optional(static_cast<int>(repeats));
-  choice.warm_up_s = warm_up_text.empty() ? std::nullopt : std::optional(warm_up_s);
+  if (repeats_problem_.isEmpty()) choice.repeats = repeats_text.empty() ? std::nullopt : std::optional(static_cast<int>(repeats));
+  if (warm_up_problem_.isEmpty()) choice.warm_up_s = warm_up_text.empty() ? std::nullopt : std::optional(warm_up_s);
   desk_.choose(choice);
 }
 
 void CasesCard::take_hosts() {
   app::CaseChoice choice = desk_.choice();
   choice.hosts.reset();
-  // The first entry stands for none; then none of them counts.
-  const bool all = std::all_of(places_.begin(), places_.end(), [](const QComboBox* box) { return box->currentIndex() > 0; });
-  if (all) {
+  if (hosts_chosen() == places_.size()) {
     const auto name = [this](std::size_t i) { return places_[i]->currentData().toString().toStdString(); };
     choice.hosts = app::CaseHosts{name(0), name(1), name(2)};
   }
   desk_.choose(choice);
   refresh();
+}
+
+/// The first entry of a box stands for none.
+std::size_t CasesCard::hosts_chosen() const {
+  return static_cast<std::size_t>(
+      std::count_if(places_.begin(), places_.end(), [](const QComboBox* box) { return box->currentIndex() > 0; }));
+}
+
+bool CasesCard::some_hosts_missing() const {
+  return hosts_chosen() > 0 && hosts_chosen() < places_.size();
 }
 
 void CasesCard::fill_hosts() {
@@ -343,6 +359,13 @@ QString CasesCard::problem_of(const CasesDesk::Row& row) const {
   return problem.isEmpty() ? QString() : QStringLiteral("%1: %2").arg(qt_text(row.file.read.file->title), problem);
 }
 
+QString CasesCard::choice_problem() const {
+  const bool stress = desk_.choice().scale == app::Scale::stress;  // which goes by no repeats
+  if (!stress && !repeats_problem_.isEmpty()) return repeats_problem_;
+  if (!warm_up_problem_.isEmpty()) return warm_up_problem_;
+  return some_hosts_missing() ? QString::fromLatin1(hosts_wanted) : QString();
+}
+
 void CasesCard::run_all() {
   const std::vector<int> rows = runnable_rows();
   for (const int row : rows) desk_.set_ticked(row, true);
@@ -353,7 +376,7 @@ void CasesCard::refresh() {
   const bool on = desk_.is_on();
   const auto ticked = desk_.ticked_rows();
   const auto resumable = desk_.resumable();
-  const bool refused = repeats_->property("refused").toBool() || warm_up_->property("refused").toBool();
+  const QString refused = choice_problem();
   QString in_the_way;  // of the ticked ones
   for (const int row : ticked) {
     if (in_the_way.isEmpty()) in_the_way = problem_of(desk_.rows()[static_cast<std::size_t>(row)]);
@@ -364,14 +387,16 @@ void CasesCard::refresh() {
   }
   const std::size_t runnable = runnable_rows().size();
   new_->setEnabled(current_row() >= 0);
-  run_selected_->setEnabled(!on && !refused && !ticked.empty() && in_the_way.isEmpty());
-  run_selected_->setToolTip(in_the_way.isEmpty() ? QString::fromLatin1(run_selected_meaning)
-                                                 : QStringLiteral("Cannot be run at this scale: ") + in_the_way);
+  run_selected_->setEnabled(!on && refused.isEmpty() && !ticked.empty() && in_the_way.isEmpty());
+  run_selected_->setToolTip(!refused.isEmpty()     ? refused
+                            : in_the_way.isEmpty() ? QString::fromLatin1(run_selected_meaning)
+                                                   : QStringLiteral("Cannot be run at this scale: ") + in_the_way);
   run_all_->setText(QStringLiteral("Run all %1").arg(runnable));
-  run_all_->setEnabled(!on && !refused && runnable > 0);
-  run_all_->setToolTip(left_out.isEmpty() ? QString::fromLatin1(run_all_meaning)
-                                          : QStringLiteral("%1, without those that cannot be run at this scale:\n%2")
-                                                .arg(QString::fromLatin1(run_all_meaning), left_out.join(u'\n')));
+  run_all_->setEnabled(!on && refused.isEmpty() && runnable > 0);
+  run_all_->setToolTip(!refused.isEmpty()   ? refused
+                       : left_out.isEmpty() ? QString::fromLatin1(run_all_meaning)
+                                            : QStringLiteral("%1, without those that cannot be run at this scale:\n%2")
+                                                  .arg(QString::fromLatin1(run_all_meaning), left_out.join(u'\n')));
   set_style_property(run_all_, "main", run_all_->isEnabled());
   pause_->setEnabled(on && !desk_.is_pausing());
   stop_->setEnabled(on);
@@ -394,7 +419,12 @@ void CasesCard::refresh() {
   const QString no_repeats = desk_.choice().scale == app::Scale::stress ? QString::fromLatin1(repeats_of_stress) : lock;
   repeats_->set_locked(no_repeats, no_repeats.isEmpty() ? repeats_meaning : no_repeats);
   warm_up_->set_locked(lock, on ? lock : warm_up_meaning);
-  for (QComboBox* box : places_) box->setEnabled(!on);
+  for (QComboBox* box : places_) {
+    const bool missing = some_hosts_missing() && box->currentIndex() <= 0;
+    set_style_property(box, "refused", missing);
+    box->setAccessibleDescription(missing ? QString::fromLatin1(hosts_wanted) : QString());
+    box->setEnabled(!on);
+  }
   refresh_progress();
 }
 

@@ -46,10 +46,14 @@ class CasesCard : public QWidget {
   void choose_scale(app::Scale scale);
   void take_fields();
   void take_hosts();
+  std::size_t hosts_chosen() const;
+  bool some_hosts_missing() const;
   void fill_hosts();
   std::vector<int> runnable_rows() const;
   /// Why it cannot be run at the chosen scale, with its title; empty: it can, or cannot be read.
   QString problem_of(const CasesDesk::Row& row) const;
+  /// Why nothing is begun with what is chosen below the list, in a sentence; empty: nothing is wrong with it.
+  QString choice_problem() const;
   void run_all();
   void refresh();
   void refresh_progress();
@@ -68,6 +72,7 @@ class CasesCard : public QWidget {
   QPushButton *new_ = nullptr, *run_selected_ = nullptr, *run_all_ = nullptr, *pause_ = nullptr, *stop_ = nullptr, *resume_ = nullptr;
   std::array<QPushButton*, app::all_scales.size()> scales_{};
   UnitEdit *repeats_ = nullptr, *warm_up_ = nullptr;
+  QString repeats_problem_, warm_up_problem_;
   std::array<QComboBox*, 3> places_{};
   QLabel* no_hosts_ = nullptr;
   ProgressLine* line_ = nullptr;

@@ -145,36 +145,51 @@ void FigureView::click() {
   emit point_clicked(*hit_, point.folders);
 }
 
-/// Along a curve with left and right, to the next curve with up and down.
+int FigureView::point_count(int series) const {
+  return static_cast<int>(figure_.series[static_cast<std::size_t>(series)].points.size());
+}
+
+/// The first one from there on, forwards or backwards, that has a point; -1: none has.
+int FigureView::series_with_points(int from, int by) const {
+  for (int at = from; at >= 0 && at < static_cast<int>(figure_.series.size()); at += by) {
+    if (point_count(at) > 0) return at;
+  }
+  return -1;
+}
+
+/// Along a curve.
 void FigureView::step(int by) {
-  const auto count = [this](int series) { return static_cast<int>(figure_.series[static_cast<std::size_t>(series)].points.size()); };
-  app::FigureHit at = hit_.value_or(app::FigureHit{0, by > 0 ? -1 : count(0)});
-  at.point += by;
-  if (at.point >= 0 && at.point < count(at.series)) show_hit(at);
+  const int series = hit_ ? hit_->series : series_with_points(0, 1);
+  if (series < 0) return;
+  const int before = by > 0 ? -1 : point_count(series);
+  const int to = (hit_ ? hit_->point : before) + by;
+  if (to >= 0 && to < point_count(series)) show_hit(app::FigureHit{series, to});
+}
+
+/// To the next curve.
+void FigureView::step_over(int by) {
+  if (!hit_) return step(1);
+  const int to = series_with_points(hit_->series + by, by);
+  if (to >= 0) show_hit(app::FigureHit{to, std::min(hit_->point, point_count(to) - 1)});
 }
 
 void FigureView::keyPressEvent(QKeyEvent* event) {
-  const int series_count = static_cast<int>(figure_.series.size());
-  if (series_count == 0) return QWidget::keyPressEvent(event);
+  if (figure_.series.empty()) return QWidget::keyPressEvent(event);
   switch (event->key()) {
     case Qt::Key_Right:
       return step(1);
     case Qt::Key_Left:
       return step(-1);
     case Qt::Key_Up:
-    case Qt::Key_Down: {
-      if (!hit_) return step(1);
-      const int to = hit_->series + (event->key() == Qt::Key_Down ? 1 : -1);
-      if (to < 0 || to >= series_count) return;
-      const auto points = static_cast<int>(figure_.series[static_cast<std::size_t>(to)].points.size());
-      if (points > 0) show_hit(app::FigureHit{to, std::min(hit_->point, points - 1)});
-      return;
-    }
+      return step_over(-1);
+    case Qt::Key_Down:
+      return step_over(1);
     case Qt::Key_Return:
     case Qt::Key_Enter:
     case Qt::Key_Space:
       return click();
     case Qt::Key_Escape:
+      if (!hit_) return QWidget::keyPressEvent(event);  // the page may have somewhere to go back to
       return show_hit({});
     default:
       return QWidget::keyPressEvent(event);

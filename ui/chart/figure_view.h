@@ -45,7 +45,10 @@ class FigureView : public QWidget {
   void show_hit(std::optional<app::FigureHit> hit);
   void tell_hit();
   void draw_hit(QPainter& painter) const;
+  int point_count(int series) const;
+  int series_with_points(int from, int by) const;
   void step(int by);
+  void step_over(int by);
   void click();
 
   Theme& theme_;

@@ -32,6 +32,8 @@ namespace {
 constexpr QSize log_size_at_first(1200, 520);
 constexpr int column_letters = 16;  // of files without columns
 constexpr int search_px = 220;
+const char* const comes_yet = "Nothing is here yet; it comes when the process has started, its machine answers, and it can be written here";
+const char* const is_not_here = "There is no such file here: it was not brought, or was removed";
 constexpr qint64 told_still_ms = 3'000;  // a log in use is written, and looked at, several times a second
 
 QString bytes_text(qint64 bytes) {
@@ -241,9 +243,8 @@ void LogWindow::look_further() {
 
 void LogWindow::show_position(qint64 first, qint64 next, qint64 size) {
   if (size < 0) {
-    position_->set_text(
-        QStringLiteral("Nothing is here yet; it comes when the process has started, its machine answers, and it can be written here · %1")
-            .arg(path_));
+    const QString what = awaited_ ? QString::fromLatin1(comes_yet) : QString::fromLatin1(is_not_here);
+    position_->set_text(what + QStringLiteral(" · ") + path_);
     return;
   }
   all_loaded_ = first == 0;

@@ -32,7 +32,7 @@ class LogWindow : public QWidget {
   const QString& path() const { return path_; }
   QString text() const;
   bool is_following() const;
-  /// While more is expected the window says how long nothing has come.
+  /// While more is expected the window says how long nothing has come, and of a file that is not there what it waits for.
   void set_awaited(bool awaited) { awaited_ = awaited; }
   bool is_awaited() const { return awaited_; }
   /// Goes to a place of `text` as soon as it is loaded; loads what stands before until it is there, or no more can be shown.

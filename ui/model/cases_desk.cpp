@@ -38,6 +38,15 @@ CasesDesk::State state_at_rest(const CasesDesk::Row& row) {
   return row.runs_done >= row.runs_all ? CasesDesk::State::done : CasesDesk::State::stopped;
 }
 
+/// Nothing of what was begun at another scale is left in it: the list that is read next tells what there is at this one. What waits, waits.
+void forget_begun(CasesDesk::Row& row, app::Scale scale) {
+  row.planned.reset(), row.runner.reset();
+  row.folder.clear();
+  row.runs_done = row.marked = 0;
+  row.runs_all = row.estimates[static_cast<std::size_t>(scale)].runs;
+  if (row.state == CasesDesk::State::stopped || row.state == CasesDesk::State::done) row.state = CasesDesk::State::not_begun;
+}
+
 QString tick_name(const app::LibraryCase& file) {
   return (file.built_in ? QString() : QStringLiteral("own/")) + qt_text(file.name);
 }
@@ -103,6 +112,7 @@ void CasesDesk::reload() {
 
 void CasesDesk::take_rows(std::vector<Row> rows) {
   if (is_on()) return;  // begun meanwhile: its row stays where it is
+  scale_is_read_ = true;
   for (Row& row : rows) {
     const bool wanted = restored_ ? restored_->contains(tick_name(row.file)) : row.file.built_in;
     row.ticked = wanted && !loaded_;
@@ -169,7 +179,8 @@ void CasesDesk::choose(const app::CaseChoice& choice) {
   choice_ = choice;
   if (other_scale) {
     opening_.cancel();
-    for (Row& row : rows_) row.planned.reset(), row.runner.reset();
+    for (Row& row : rows_) forget_begun(row, choice.scale);
+    scale_is_read_ = false;
   }
   emit choice_changed();
   reload();
@@ -453,6 +464,7 @@ bool CasesDesk::is_pausing() const {
 
 std::vector<int> CasesDesk::resumable() const {
   std::vector<int> out;
+  if (!scale_is_read_) return out;  // what waits may have been begun at this one
   for (const int row : ticked_rows()) {
     const State state = rows_[static_cast<std::size_t>(row)].state;
     if (state == State::stopped || state == State::queued) out.push_back(row);

@@ -68,7 +68,7 @@ class CasesDesk : public QObject {
   void restore(const QStringList& ticked_names, std::optional<app::Scale> scale);
 
   const app::CaseChoice& choice() const { return choice_; }
-  /// For cases that are begun from now on; not while one runs.
+  /// For cases that are begun from now on; not while one runs. At another scale no row has a folder until the list is read again.
   void choose(const app::CaseChoice& choice);
 
   /// Loads what there is of it, for being shown.
@@ -156,6 +156,7 @@ class CasesDesk : public QObject {
   std::vector<Row> rows_;
   bool loaded_ = false;
   std::optional<QStringList> restored_;
+  bool scale_is_read_ = true;  // what was begun at the chosen one is known
   BackgroundJob listing_, opening_;
   std::vector<int> queue_;  // without the active one
   int runs_behind_ = 0;     // of cases asked for together that are done

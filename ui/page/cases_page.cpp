@@ -29,6 +29,11 @@ namespace {
 
 constexpr int list_share = 5, figure_share = 4, cases_share = 3, notes_share = 2;
 
+/// What the row's figures are of: once it was begun, the file of then, which somebody may have edited since.
+const app::CaseFile& file_of_figures(const CasesDesk::Row& row) {
+  return row.planned ? row.planned->plan.file() : *row.file.read.file;
+}
+
 }  // namespace
 
 CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
@@ -97,7 +102,7 @@ void CasesPage::show_row(int row) {
   if (std::exchange(shown_path_, path) != path) figure_->forget_point();
   if (!at.file.read.file) return show_mistakes(at);
   QStringList titles;
-  for (const app::CaseFigure& figure : at.file.read.file->figures) {
+  for (const app::CaseFigure& figure : file_of_figures(at).figures) {
     const auto number = figure_number(figure);
     titles += (number ? QStringLiteral("%1 · ").arg(*number) : QString()) + qt_text(figure.title);
   }
@@ -155,11 +160,15 @@ void CasesPage::show_figure() {
 }
 
 void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row) {
-  const app::CaseFile& file = *row.file.read.file;
+  const app::CaseFile& file = file_of_figures(row);
   const auto paragraph = [](const QString& text) {
     return QStringLiteral("<p style=\"margin: 0 0 4px 0\">%1</p>").arg(text.toHtmlEscaped());
   };
   QString html;
+  if (file.text != row.file.read.file->text) {
+    html += paragraph(QStringLiteral("Its file has changed since it was begun: figures, and what stands here, are as the file was then. "
+                                     "Resume goes on so; Run selected begins anew, with the file as it is now."));
+  }
   if (!file.about.empty()) html += paragraph(qt_text(file.about));
   if (!file.source.empty()) html += paragraph(qt_text(file.source));
   if (const QString sets = sets_text(file, desk_->choice().scale); !sets.isEmpty()) html += paragraph(QStringLiteral("Sets: ") + sets);
@@ -219,13 +228,15 @@ void CasesPage::copy_case(int row) {
 void CasesPage::export_case() {
   const QString folder = desk_->rows()[static_cast<std::size_t>(row_)].folder;
   if (folder.isEmpty() || writing_.is_on()) return;
+  exported_ = folder;
   writing_.start(
       [folder](const BackgroundJob::Cancelled& cancelled) {
         QString error;
         const auto report = app::report_of_case(folder, error, &cancelled);
-        return report ? app::write_report(folder, *report, {}, &cancelled) : error;
+        return report ? app::write_report(folder, *report, {}, &cancelled, app::ReportFolder::of_a_result) : error;
       },
       [this, folder](const QString& error) {
+        exported_.clear();
         show_figure();
         emit told(error.isEmpty() ? QStringLiteral("Exported: %1/report.html").arg(folder) : error, !error.isEmpty());
       });

@@ -24,6 +24,8 @@ class CasesPage : public QWidget {
   /// Reads the files anew, as after an editor.
   void refresh();
   bool is_busy() const { return desk_->is_busy() || writing_.is_on(); }
+  /// Of the case that is being exported; empty: none is.
+  const QString& exported_folder() const { return exported_; }
 
  signals:
   /// For the window's message bar.
@@ -50,6 +52,7 @@ class CasesPage : public QWidget {
   CaseFigureCard* figure_ = nullptr;
   QTextBrowser* notes_ = nullptr;
   BackgroundJob writing_;
+  QString exported_;
   int row_ = -1;
   QString shown_path_;  // of the case in that row; its name where it comes with the program
   bool was_on_ = false;

@@ -47,6 +47,35 @@ class TestFigureView : public QObject {
     QVERIFY2(view.accessibleDescription().contains("the host was busy"), qPrintable(view.accessibleDescription()));
   }
 
+  void keys_pass_over_a_curve_without_points() {
+    Theme theme;
+    FigureView view(theme);
+    auto figure = n2nq::app::sample_lines();
+    figure.series[0].points.clear();
+    figure.series[2].points.clear();
+    view.set_figure(figure);
+    view.resize(700, 460);
+    view.show();
+    const auto reads = [&](const char* what) { return view.accessibleDescription().contains(QString::fromLatin1(what)); };
+    for (const auto& [key, first] : {std::pair(Qt::Key_Right, "0.5 s, services 1,"), {Qt::Key_Down, "0.5 s, services 1,"},
+                                     {Qt::Key_Left, "0.5 s, services 100,"}}) {
+      QTest::keyClick(&view, Qt::Key_Escape);
+      QTest::keyClick(&view, key);
+      QVERIFY2(reads(first), qPrintable(view.accessibleDescription()));
+    }
+    QTest::keyClick(&view, Qt::Key_Left);
+    QTest::keyClick(&view, Qt::Key_Down);
+    QVERIFY2(reads("0.1 s, services 50"), qPrintable(view.accessibleDescription()));
+    QTest::keyClick(&view, Qt::Key_Down);  // the last one is empty as well
+    QVERIFY2(reads("0.1 s, services 50"), qPrintable(view.accessibleDescription()));
+    QTest::keyClick(&view, Qt::Key_Up);
+    QVERIFY2(reads("0.5 s, services 50"), qPrintable(view.accessibleDescription()));
+    for (auto& series : figure.series) series.points.clear();
+    view.set_figure(figure);
+    for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Left, Qt::Key_Down, Qt::Key_Up, Qt::Key_Return}) QTest::keyClick(&view, key);
+    QCOMPARE(view.accessibleDescription(), QString());
+  }
+
   void a_point_that_is_read_stays_while_the_figure_still_has_it() {
     Theme theme;
     FigureView view(theme);

@@ -47,6 +47,7 @@ class TestLogWindow : public QObject {
 
   void it_follows_a_file_that_grows();
   void it_waits_for_a_file_that_is_not_there_yet();
+  void of_a_file_that_will_never_come_it_says_that_there_is_none();
   void it_says_how_long_nothing_came_as_long_as_more_is_expected();
   void it_begins_anew_when_the_file_is_replaced();
   void a_large_file_is_entered_near_its_end();
@@ -83,9 +84,22 @@ void TestLogWindow::it_follows_a_file_that_grows() {
 
 void TestLogWindow::it_waits_for_a_file_that_is_not_there_yet() {
   LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  window->set_awaited(true);
   QTRY_VERIFY_WITH_TIMEOUT(label(window, "log_position").contains(QStringLiteral("is here yet")), deadline_ms);
   append(path_, "here\n");
   QTRY_COMPARE_WITH_TIMEOUT(window->text(), QStringLiteral("here\n"), deadline_ms);
+}
+
+void TestLogWindow::of_a_file_that_will_never_come_it_says_that_there_is_none() {
+  LogWindow* window = viewers_->open(QStringLiteral("R001"), path_);
+  const auto says = [&](const char* what) { return label(window, "log_position").contains(QString::fromLatin1(what)); };
+  QTRY_VERIFY_WITH_TIMEOUT(says("no such file here"), deadline_ms);
+  QVERIFY(!says("yet"));
+  // So it is where its run ends before it came.
+  window->set_awaited(true);
+  QTRY_VERIFY_WITH_TIMEOUT(says("is here yet"), deadline_ms);
+  window->set_awaited(false);
+  QTRY_VERIFY_WITH_TIMEOUT(says("no such file here"), deadline_ms);
 }
 
 void TestLogWindow::it_says_how_long_nothing_came_as_long_as_more_is_expected() {
