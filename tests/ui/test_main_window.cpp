@@ -38,6 +38,7 @@ class TestMainWindow : public QObject {
   void a_refused_size_does_not_change_what_is_typed_into();
   void a_changed_preset_says_modified();
   void save_as_refuses_bad_names_and_saves_good_ones();
+  void save_as_keeps_what_is_refused_and_says_so();
   void what_fetching_waits_for_goes_when_it_goes_on();
   void pages_are_chosen_by_keys();
   void charts_move_to_their_page_in_a_low_window();
@@ -208,6 +209,29 @@ void TestMainWindow::save_as_refuses_bad_names_and_saves_good_ones() {
   QCOMPARE(bench.window().presets().name(), QStringLiteral("my own case"));
   QVERIFY(!bench.window().presets().is_modified());
   QVERIFY(ui_test::file_text(bench.folder() + QStringLiteral("/presets/my own case.yaml")).contains("amount: 4"));
+}
+
+void TestMainWindow::save_as_keeps_what_is_refused_and_says_so() {
+  BenchWindow bench;
+  const QString field = QStringLiteral("field_senders_amount"), typed = QStringLiteral("0");
+  QVERIFY(bench.type(field, typed));
+  bool seen = false;
+  QTimer::singleShot(0, &bench.window(), [&] {
+    auto* dialog = bench.find<ui::SaveAsDialog>(QStringLiteral("save_as_dialog"));
+    if (dialog == nullptr) return;
+    QTest::keyClicks(dialog->findChild<QLineEdit*>(QStringLiteral("preset_name")), QStringLiteral("my own case"));
+    QTest::mouseClick(dialog->findChild<QAbstractButton*>(QStringLiteral("preset_save")), Qt::LeftButton);
+    const QString key = QStringLiteral("senders.amount");
+    seen = dialog->isVisible() && dialog->findChild<QLabel*>(QStringLiteral("preset_name_problem"))
+                                      ->text()
+                                      .contains(ui::SettingsForm::label(key) + u' ' + bench.form().problem(key));
+    dialog->reject();
+  });
+  QVERIFY(bench.click(QStringLiteral("button_save_as")));
+  QVERIFY(seen);
+  QCOMPARE(bench.find<QLineEdit>(field)->text(), typed);
+  QVERIFY(bench.find<QLineEdit>(field)->property("refused").toBool());
+  QVERIFY(ui_test::file_text(bench.folder() + QStringLiteral("/presets/my own case.yaml")).isEmpty());
 }
 
 void TestMainWindow::what_fetching_waits_for_goes_when_it_goes_on() {

@@ -32,6 +32,7 @@ class TestSemantics : public QObject {
   void switches_set_their_keys_and_show_what_belongs_to_them();
   void bad_requests_are_refused_beside_their_field();
   void a_request_before_a_run_goes_into_the_settings();
+  void a_request_applies_to_the_run_that_is_being_prepared();
   void a_request_applies_while_messages_flow();
   void rules_are_shown_whole_on_a_small_screen();
   void responses_are_counted_per_receiver_and_in_the_ledger();
@@ -132,6 +133,47 @@ void TestSemantics::a_request_before_a_run_goes_into_the_settings() {
   QCOMPARE(cell(bench, 1, "asks for"), QStringLiteral("any"));
   QVERIFY(bench.click(QStringLiteral("button_requests_back")));
   QVERIFY(bench.form().settings().queue.requests->empty());
+}
+
+void TestSemantics::a_request_applies_to_the_run_that_is_being_prepared() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"receivers.amount", "8"}});
+  QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
+  const auto request = [&](const char* receivers) {
+    return bench.type(QStringLiteral("request_receivers"), QString::fromLatin1(receivers)) &&
+           bench.type(QStringLiteral("request_senders"), QStringLiteral("S1")) && bench.click(QStringLiteral("button_make_request"));
+  };
+  const auto rules = [&](int row) {
+    auto* shown = bench.find<ui::ElidedLabel>(QStringLiteral("request_rules_%1").arg(row));
+    return shown == nullptr ? QString() : shown->full_text();
+  };
+  const auto* tab = bench.find<QAbstractButton>(QStringLiteral("tab_requests"));
+  QVERIFY(request("R1-R5"));
+  QVERIFY(bench.click(QStringLiteral("button_senders")));
+  QCOMPARE(bench.run().state(), app::RunState::preparing);
+  QCOMPARE(bench.find<ui::ElidedLabel>(QStringLiteral("requests_state"))->full_text(), QStringLiteral("For this run"));
+  QVERIFY(bench.find<QWidget>(QStringLiteral("button_make_request"))->toolTip().contains(QStringLiteral("settings of this run")));
+  QVERIFY(request("R6"));
+  QCOMPARE(tab->text(), QStringLiteral("Requests (2)"));
+  QCOMPARE(rules(1), QStringLiteral("S001"));
+  QCOMPARE(cell(bench, 5, "asks for"), QStringLiteral("S001"));
+  QCoreApplication::processEvents();  // lets the new row come into sight
+  QVERIFY(bench.click(QStringLiteral("request_back_0")));
+  QCOMPARE(tab->text(), QStringLiteral("Requests (1)"));
+  QCOMPARE(cell(bench, 0, "asks for"), QStringLiteral("any"));
+  // One that there is only now.
+  QVERIFY(bench.type(QStringLiteral("field_receivers_amount"), QStringLiteral("12")));
+  QVERIFY(request("R10"));
+  QCOMPARE(bench.find<ui::ElidedLabel>(QStringLiteral("problem_request_whom"))->full_text(), QString());
+  QCOMPARE(cell(bench, 9, "asks for"), QStringLiteral("S001"));
+  // It is this run that goes by all that.
+  QVERIFY(bench.click(QStringLiteral("button_receivers")));
+  const auto& in_force = bench.run().rules_in_force();
+  QCOMPARE(in_force.size(), std::size_t{12});
+  for (std::size_t at = 0; at < in_force.size(); ++at) QCOMPARE(in_force[at] == app::RequestRules(), at != 5 && at != 9);
+  QCOMPARE(tab->text(), QStringLiteral("Requests (2)"));
+  QCOMPARE(cell(bench, 9, "asks for"), QStringLiteral("S001"));
 }
 
 void TestSemantics::a_request_applies_while_messages_flow() {

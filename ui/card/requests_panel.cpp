@@ -196,9 +196,10 @@ void RequestsPanel::refresh() {
 void RequestsPanel::refresh_state() {
   const QString problem = desk_.problem();
   make_->setEnabled(problem.isEmpty());
+  const QString whose = desk_.is_for_this_run() ? QStringLiteral("this run") : QStringLiteral("the next run");
   const QString effect = desk_.is_live()
                              ? QStringLiteral("Applies now: N2NQ is told at once, and what is still queued is looked at again")
-                             : QStringLiteral("Goes into the settings of the next run, in place of what these receivers asked before");
+                             : QStringLiteral("Goes into the settings of %1, in place of what these receivers asked before").arg(whose);
   make_->setToolTip(problem.isEmpty() ? effect : problem);
   const bool none = desk_.entries().empty();
   all_back_->setEnabled(problem.isEmpty() && !none);
@@ -207,7 +208,7 @@ void RequestsPanel::refresh_state() {
   const QString verdict = desk_.verdict(), reason = desk_.reason();
   state_->set_text(!problem.isEmpty()  ? problem
                    : desk_.is_live()   ? QStringLiteral("In force now; a request applies at once")
-                   : verdict.isEmpty() ? QStringLiteral("For the next run")
+                   : verdict.isEmpty() ? QStringLiteral("For ") + whose
                                        : QStringLiteral("Verdict: %1. These are for the next run").arg(verdict) +
                                              (reason.isEmpty() ? QString() : QStringLiteral(". Reason: ") + reason));
 }

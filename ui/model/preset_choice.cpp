@@ -19,6 +19,9 @@ QString PresetChoice::choose(const QString& name) {
 }
 
 QString PresetChoice::save_as(const QString& name) {
+  for (const QString& key : form_.problem_keys()) {
+    if (form_.is_refused(key)) return SettingsForm::label(key) + u' ' + form_.problem(key);
+  }
   app::Settings settings = form_.settings();
   settings.title = name.toStdString();
   settings.description.clear();

@@ -18,7 +18,8 @@ class PresetChoice : public QObject {
   std::vector<app::Preset> list() const { return presets_.list(); }
   /// Loads it into the form. Empty result: done; else why not, with file, line and key.
   QString choose(const QString& name);
-  /// Saves the form's settings under `name`, which becomes the chosen one. Empty result: done.
+  /// Saves the form's settings under `name`, which becomes the chosen one. Empty result: done; else why not, as where a text was refused
+  /// in a field, which stays there.
   QString save_as(const QString& name);
   /// Takes up what a former session left: the name, while the form keeps its settings. An unknown name means no preset.
   void restore(const QString& name);

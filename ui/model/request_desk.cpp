@@ -47,18 +47,31 @@ bool RequestDesk::is_live() const {
   return actions_.run().state() == app::RunState::running && !actions_.run().rules_in_force().empty();
 }
 
+bool RequestDesk::is_for_this_run() const {
+  return actions_.run().state() == app::RunState::preparing;
+}
+
+// While a run is being prepared, who is not started yet is started with what the form says by then.
+bool RequestDesk::is_of_form() const {
+  return !actions_.is_on() || is_for_this_run();
+}
+
 QString RequestDesk::problem() const {
   if (!is_on()) return QStringLiteral("Receiver requests are off");
   if (is_live() || form_.locked(requests_key).isEmpty()) return {};
   return QStringLiteral("Requests are made before a run or while it runs");
 }
 
+const app::Settings& RequestDesk::settings() const {
+  return is_of_form() ? form_.settings() : actions_.run().run_settings();
+}
+
 int RequestDesk::receivers() const {
-  return actions_.is_on() ? actions_.run().run_settings().receivers.amount : form_.settings().receivers.amount;
+  return settings().receivers.amount;
 }
 
 int RequestDesk::senders() const {
-  return actions_.is_on() ? actions_.run().run_settings().senders.amount : form_.settings().senders.amount;
+  return settings().senders.amount;
 }
 
 QString RequestDesk::verdict() const {
@@ -101,7 +114,7 @@ void RequestDesk::make_setting(const app::ReceiverRequest& request) {
 }
 
 std::vector<RequestDesk::Entry> RequestDesk::entries() const {
-  if (actions_.is_on()) return live_entries();
+  if (!is_of_form()) return live_entries();
   std::vector<Entry> out;
   if (!is_on()) return out;
   for (const app::ReceiverRequest& request : *form_.settings().queue.requests) out.push_back({request.receivers, app::rules_of(request)});
@@ -126,8 +139,9 @@ std::vector<RequestDesk::Entry> RequestDesk::live_entries() const {
   return out;
 }
 
+// A run that is over still has its receivers in the table, and these asked for what was in force in it.
 std::vector<app::RequestRules> RequestDesk::shown_rules() const {
-  if (actions_.run().state() != app::RunState::idle) return actions_.run().rules_in_force();
+  if (!is_of_form() || actions_.run().state() == app::RunState::finished) return actions_.run().rules_in_force();
   if (!is_on()) return {};
   return app::rules_of(*form_.settings().queue.requests, form_.settings().receivers.amount);
 }

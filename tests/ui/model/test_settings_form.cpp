@@ -20,6 +20,7 @@ class TestSettingsForm : public QObject {
   void rules_between_keys_stand_beside_their_key();
   void a_changed_preset_is_modified_until_it_is_saved();
   void a_name_that_presets_refuse_is_refused();
+  void nothing_is_saved_in_place_of_a_text_that_was_refused();
   void memory_gives_back_what_it_was_given();
   void figures_are_written_as_the_look_asks();
 };
@@ -84,6 +85,22 @@ void TestSettingsForm::a_name_that_presets_refuse_is_refused() {
   QVERIFY(presets.save_as(QStringLiteral("quick")).contains(QStringLiteral("another name")));
   QVERIFY(!presets.save_as(QStringLiteral("../out")).isEmpty());
   QVERIFY(!presets.choose(QStringLiteral("no-such")).isEmpty());
+}
+
+void TestSettingsForm::nothing_is_saved_in_place_of_a_text_that_was_refused() {
+  const QTemporaryDir folder;
+  ui::SettingsForm form;
+  ui::PresetChoice presets(form, app::Presets(folder.path()));
+  QCOMPARE(presets.choose(QStringLiteral("quick")), QString());
+  const QString key = QStringLiteral("senders.amount");
+  QVERIFY(!form.set(key, QStringLiteral("ten")));
+  QCOMPARE(presets.save_as(QStringLiteral("mine")), ui::SettingsForm::label(key) + u' ' + form.problem(key));
+  QCOMPARE(presets.name(), QStringLiteral("quick"));
+  QVERIFY(!presets.choose(QStringLiteral("mine")).isEmpty());  // no file of that name was written
+  QCOMPARE(form.text(key), QStringLiteral("ten"));
+  QVERIFY(form.is_refused(key));
+  QVERIFY(form.set(key, QStringLiteral("7")));
+  QCOMPARE(presets.save_as(QStringLiteral("mine")), QString());
 }
 
 void TestSettingsForm::memory_gives_back_what_it_was_given() {
