@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -120,19 +121,22 @@ void begin(const Question& question, Asked& asked) {
   sigset_t every, before;
   ::sigfillset(&every);
   ::pthread_sigmask(SIG_BLOCK, &every, &before);
-  std::thread([question, &all, &asked] {
-    QByteArrayList answer = look_up(question);
-    const std::lock_guard lock(all.mutex);
-    asked.answer = std::move(answer);
-    asked.answered = Clock::now();
-    asked.under_way = false;
-    --all.under_way;
-    all.answered.notify_all();
-  }).detach();
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  asked.under_way = true;
+  try {
+    std::thread([question, &all, &asked] {
+      QByteArrayList answer = look_up(question);
+      const std::lock_guard lock(all.mutex);
+      asked.answer = std::move(answer);
+      asked.answered = Clock::now();
+      asked.under_way = false;
+      --all.under_way;
+      all.answered.notify_all();
+    }).detach();
+    asked.under_way = true;
+    ++all.under_way;
+  } catch (const std::system_error&) {  // no more threads: so it is not answered
+  }
   asked.asked = Clock::now();
-  ++all.under_way;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void wait_for(const Asked& asked, std::unique_lock<std::mutex>& lock) {
