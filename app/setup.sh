@@ -28,6 +28,7 @@ packages_test=(
   openssh-server openssh-client libpam-google-authenticator  # pretend hosts (tests/lab)
   dbus gnome-keyring  # a keyring
 )
+packages_fuzz=(clang libclang-rt-14-dev)  # libFuzzer, for tests/run --all
 # For configure, of what may have been configured by hand without one of them.
 all_parts=(-DN2NQ_BUILD_BROKER=ON -DN2NQ_BUILD_WORKERS=ON -DN2NQ_BUILD_BENCH=ON -DN2NQ_BUILD_UI=ON)
 
