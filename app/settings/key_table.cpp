@@ -380,7 +380,8 @@ void add_limit_keys(std::vector<Key>& table) {
        "s",
        "After a stop: longest time N2NQ goes on forwarding what is queued, so that a stop ends also when somebody does not read (where senders "
        "were held back at least 1 s, in which they hear what became of their last messages). Without a "
-       "stop: how long a run waits for receivers, or N2NQ, that are dead for good.",
+       "stop: how long a run waits for receivers, or N2NQ, that are dead for good, and, where it is longer than the retention, for what else "
+       "has not ended.",
        in_seconds(limits::drain_ms.min),
        in_seconds(limits::drain_ms.max),
        {}},

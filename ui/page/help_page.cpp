@@ -46,8 +46,8 @@ constexpr const char* page = R"(
 <table width="100%" cellspacing="0">
 <tr><td width="150">✓ clean</td><td>every message is accounted for, nothing went wrong</td></tr>
 <tr><td width="150">■ stopped</td><td>ended by you; what was sent is accounted for</td></tr>
-<tr><td width="150">▲ degraded</td><td>accounted for, but some expired, were parked, cut off, came twice without notice or out of order, harm was done on purpose, the log is incomplete, or the plan was not kept</td></tr>
-<tr><td width="150">✕ broken</td><td>something was lost, cannot be explained, or a process died</td></tr>
+<tr><td width="150">▲ degraded</td><td>accounted for, but some expired, were parked, cut off, refused, came twice without notice or out of order, a connection was lost for a while, harm was done on purpose, the log is incomplete, or the plan was not kept</td></tr>
+<tr><td width="150">✕ broken</td><td>something was lost, came damaged or unasked, cannot be explained, or a process died</td></tr>
 </table>
 
 <p class="head">Keys</p>
