@@ -10,6 +10,9 @@
 
 namespace n2nq::app {
 
+/// What to do where a detail ends with what helps, as that of a program that could not be started does.
+inline constexpr const char* mend_what_is_said = "Mend what that says, and check again";
+
 CheckCell good_cell(const QString& text, const nlohmann::json& value, const QString& detail = {});
 /// `what_to_do` empty: the detail says it, and the cell points there.
 CheckCell not_good_cell(CheckState state, const QString& text, const QString& detail, const QString& what_to_do,

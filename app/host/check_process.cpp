@@ -47,7 +47,9 @@ void CheckProcess::take(const QByteArray& bytes) {
   for (qsizetype end = line_.indexOf('\n'); end >= 0; end = line_.indexOf('\n')) {
     const QByteArray line = line_.left(end);
     line_.remove(0, end + 1);
-    const Json object = net::parsed_json(line);
+    Json object = net::parsed_json(line);
+    // What a login script wrote without the end of a line stands before a message.
+    if (const qsizetype begin = line.indexOf("{\""); !object.is_object() && begin > 0) object = net::parsed_json(line.mid(begin));
     if (!object.is_object()) continue;
     if (object.value("type", Json()) == "error") error_ = text_in(object, "message");
     try {

@@ -260,8 +260,11 @@ void LabHost::try_out(const QString& local_file, const std::shared_ptr<PutProgra
 
 void LabHost::on_tried(const QString& local_file, const std::shared_ptr<PutProgram>& put, const SshCommand::Result& result, bool compared) {
   if (result.let_go) return on_let_go(local_file, result);
-  if (!result.failed.isEmpty())
-    return answer_placing(local_file, {control() ? SshProblem::Kind::program : SshProblem::Kind::lost, result.failed, {}}, {});
+  if (!result.failed.isEmpty()) {
+    const SshProblem lost{SshProblem::Kind::lost, result.failed, {}};
+    const SshProblem refused{SshProblem::Kind::program, result.failed, "Its system log (journalctl) says why its sshd refused that"};
+    return answer_placing(local_file, control() ? refused : lost, {});
+  }
   if (!result.how.lost.none()) return answer_placing(local_file, result.how.lost, {});
   const ProgramTrial trial(result.out, result.error_out, result.how.code, !result.how.signal.isEmpty());
   if (!trial.has_shell() || compared) return judge(local_file, put, trial);

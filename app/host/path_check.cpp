@@ -35,7 +35,7 @@ struct PathCheck::Trial {
   std::unique_ptr<CheckProcess> receiver;
   QTimer deadline, patience;
   double round_trip_us = -1;  // not known yet
-  bool said_hello = false, answered = false, connected = false;
+  bool started = false, said_hello = false, answered = false, connected = false;
   bool silent = false;  // the next one does not wait for it
   bool ended = false;   // and about to be destroyed
 };
@@ -83,12 +83,13 @@ void PathCheck::begin_trial(const PlaceCheck& to) {
     trial.silent = true;
     next();
   });
-  const auto configure = [this, &to](Launcher&) {
+  const auto configure = [this, &trial](Launcher&) {
+    trial.started = true;
     return Json{{"type", "configure"},
                 {"control", control_version},
                 {"run", "check"},
                 {"role", "receivers"},
-                {"token", to.token()},
+                {"token", trial.to.token()},
                 {"system", "n2nq"},
                 {"services", {{"first", from_.number()}, {"last", from_.number()}, {"total", terms_.places}}},
                 {"senders_total", 1},
@@ -157,6 +158,8 @@ void PathCheck::on_receiver_over(Trial& trial, const QString& why) {
     to_.push_back(&trial.to);
     return end_trial(trial);
   }
+  if (!trial.started)
+    return end_way(trial, not_good_cell(CheckState::bad, "failed", "The receiver there could not be started: " + why, mend_what_is_said));
   end_way(trial, not_good_cell(CheckState::bad, "failed", "The receiver there failed: " + why,
                                "Look at that machine for what ends processes there (memory, limits, an administrator), and check again"));
 }

@@ -159,21 +159,24 @@ void PlaceCheck::on_problem(const SshProblem& problem) {
       if (cell(CheckItem::disk).state == CheckState::not_known) cell(CheckItem::disk).what_to_do.clear();
       break;
     case SshProblem::Kind::files:
+    case SshProblem::Kind::program:
     case SshProblem::Kind::no_sftp:
       set(CheckItem::folder, "no");
       break;
     case SshProblem::Kind::silent:
       set(CheckItem::folder, "no answer");
       break;
-    case SshProblem::Kind::program:
-      set(problem.why.contains("architecture") ? CheckItem::architecture : CheckItem::folder,
-          problem.why.contains("noexec") ? "noexec" : "no");
+    case SshProblem::Kind::architecture:
+      set(CheckItem::architecture, "no");
+      break;
+    case SshProblem::Kind::noexec:
+      set(CheckItem::folder, "noexec");
       break;
     case SshProblem::Kind::host_key_unknown:
       set(CheckItem::reach, "key unknown");
       break;
     case SshProblem::Kind::host_key_changed:
-      set(CheckItem::reach, problem.why.contains("revoked") ? "key revoked" : "key changed");
+      set(CheckItem::reach, problem.key_revoked ? "key revoked" : "key changed");
       break;
     default:
       set(CheckItem::reach, problem.kind == SshProblem::Kind::lost ? "lost" : "no");
@@ -220,7 +223,9 @@ void PlaceCheck::start_broker() {
 }
 
 void PlaceCheck::launch_broker() {
+  broker_started_ = false;
   const auto configure = [this](Launcher& there) {
+    broker_started_ = true;
     address_ = unreachable_ ? "127.0.0.1" : there.data_address().toStdString();
     return Json{{"type", "configure"},
                 {"control", control_version},
@@ -247,6 +252,7 @@ void PlaceCheck::on_broker_over(const QString& why) {
   if (ready_) return;
   if (lab_ && !lab_->control()) return on_problem({SshProblem::Kind::lost, why, still_there});
   const QString trouble = "N2NQ does not run there: " + why;
+  if (!broker_started_) return on_problem({SshProblem::Kind::files, trouble, mend_what_is_said});
   if (unreachable_ || listen_error_.isEmpty())
     return on_problem({SshProblem::Kind::files, trouble,
                        "Is there memory left on it, and may you run programs in the folder? Its system log (journalctl, dmesg) says who "

@@ -100,6 +100,7 @@ class PlaceCheck : public QObject {
   SshProblem little_staging_;
   QString listen_error_;  // what N2NQ said of the address that it was given
   int port_ = 0;
+  bool broker_started_ = false;  // the last one that was launched
   bool ready_ = false, runs_programs_ = false, disk_is_known_ = false, lets_in_ = false, tries_ways_ = false;
 };
 

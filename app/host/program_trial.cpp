@@ -2,6 +2,7 @@
 #include "app/host/program_trial.h"
 
 #include <QByteArrayList>
+#include <QRegularExpression>
 
 #include "broker/wire/printable.h"
 
@@ -9,8 +10,8 @@ namespace n2nq::app {
 
 namespace {
 
-const QByteArray pid_mark = "\nn2nq-pid ", machine_mark = "\nn2nq-machine ", sha256_mark = "n2nq-sha256", tries_mark = "n2nq-tries\n";
-const QByteArray programs_mark = "n2nq-";  // each says its version behind its name
+// In their line something may stand before them: what a login script left in the background says it at any time.
+const QByteArray pid_mark = "n2nq-pid ", machine_mark = "n2nq-machine ", sha256_mark = "n2nq-sha256 ", tries_mark = "n2nq-tries\n";
 constexpr int cannot_execute = 126;  // POSIX sh
 constexpr qsizetype said_chars_max = 300;
 
@@ -30,11 +31,12 @@ ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, i
   const QByteArrayList lines = shell_ ? out.mid(at + machine_mark.size()).split('\n') : QByteArrayList();
   machine_ = lines.value(0).trimmed();
   // Between them may lie lines of what a login script began in the background.
+  static const QRegularExpression name_and_version("n2nq-[a-z]+ [0-9].*");
   for (const QByteArray& line : lines.mid(1)) {
-    if (line.startsWith(sha256_mark)) {
-      sha256_ = line.simplified().split(' ').value(1);
-    } else if (line.startsWith(programs_mark)) {
-      said_ = QString::fromUtf8(line).trimmed();
+    if (const qsizetype begin = line.indexOf(sha256_mark); begin >= 0) {
+      sha256_ = line.mid(begin).simplified().split(' ').value(1);
+    } else if (const auto found = name_and_version.match(QString::fromUtf8(line)); found.hasMatch()) {
+      said_ = found.captured().trimmed();
     }
   }
   const qsizetype tries = error_out.lastIndexOf(tries_mark);
@@ -69,18 +71,18 @@ SshProblem ProgramTrial::problem(const QString& host, const QString& user, const
                          "ends the shell at each login (.bashrc), or choose another user"};
   }
   if (machine_ != "x86_64") {
-    return {SshProblem::Kind::program,
+    return {SshProblem::Kind::architecture,
             QString("%1 has the architecture %2: the programs are built for x86_64")
                 .arg(host, QString::fromUtf8(machine_.isEmpty() ? "unknown" : machine_)),
             "Choose another machine, or build the programs for that one"};
   }
   if (code_ == cannot_execute && noise_.contains("ermission denied")) {
-    return {SshProblem::Kind::program,
+    return {SshProblem::Kind::noexec,
             QString("%1: nothing in the folder %2 can be run: its file system is mounted with noexec").arg(host, folder),
             other_folder()};
   }
   if (noise_.contains("xec format error")) {
-    return {SshProblem::Kind::program,
+    return {SshProblem::Kind::architecture,
             QString("%1: %2 does not run there: it is built for another architecture than x86_64, or is damaged").arg(host, program),
             "Build the programs anew, for x86_64 as that machine is, or put such beside n2nq-bench"};
   }

@@ -154,6 +154,15 @@ QString append_line(const QString& path, const QByteArray& line) {
   return {};
 }
 
+[[noreturn]] void throw_revoked(const SshLink& link, const QString& where, ssh_key key) {
+  SshProblem problem{SshProblem::Kind::host_key_changed,
+                     QString("the host key of %1 (%2) is revoked in %3: %4 %5")
+                         .arg(link.target().name, link.place(), where, type_of(key), fingerprint_of(key)),
+                     ask_who_looks_after};
+  problem.key_revoked = true;
+  throw SshError(problem);
+}
+
 /// As ssh does where RevokedHostKeys names a file: a key that stands there is refused, whoever shows it, and so is every key where the file
 /// cannot be read as a whole.
 void refuse_listed(const SshLink& link, const SshKeyHandle& key) {
@@ -185,11 +194,7 @@ void refuse_listed(const SshLink& link, const SshKeyHandle& key) {
     if (listed.kind() != words[0] || (!listed.key && ssh_key_type_from_name(words[0].constData()) != SSH_KEYTYPE_UNKNOWN))
       refuse_all(QString("has no public key at the beginning of line %1").arg(number));
     const bool is_listed = shown.is_same_key(listed) || (listed.key && ssh_key_cmp(key.get(), listed.key.get(), SSH_KEY_CMP_PUBLIC) == 0);
-    if (!is_listed) continue;
-    throw SshError(SshProblem::Kind::host_key_changed,
-                   QString("the host key of %1 (%2) is revoked in %3:%4: %5 %6")
-                       .arg(target.name, link.place(), path, QString::number(number), type_of(key.get()), fingerprint_of(key.get())),
-                   ask_who_looks_after);
+    if (is_listed) throw_revoked(link, QString("%1:%2").arg(path, QString::number(number)), key.get());
   }
 }
 
@@ -209,13 +214,9 @@ Finding look_up_known(const SshLink& link, ssh_key key, const QString& name) {
     finding.revoked_in = without_port.revoked_in;
     if (finding.authority_in.isEmpty()) finding.authority_in = without_port.authority_in;
   }
-  const QString shown = type_of(key) + ' ' + fingerprint_of(key);
-  if (!finding.revoked_in.isEmpty()) {
-    throw SshError(SshProblem::Kind::host_key_changed,
-                   QString("the host key of %1 (%2) is revoked in %3: %4").arg(target.name, link.place(), finding.revoked_in, shown),
-                   ask_who_looks_after);
-  }
+  if (!finding.revoked_in.isEmpty()) throw_revoked(link, finding.revoked_in, key);
   if (finding.known || finding.other_in.isEmpty()) return finding;
+  const QString shown = type_of(key) + ' ' + fingerprint_of(key);
   throw SshError(
       SshProblem::Kind::host_key_changed,
       QString("the host key of %1 (%2) has changed: it shows %3, known is %4 (%5)")

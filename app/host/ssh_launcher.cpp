@@ -162,9 +162,9 @@ void SshLauncher::start(const QString& program) {
 void SshLauncher::on_output(const QByteArray& bytes) {
   if (pid_ != 0) return emit output(bytes);
   before_pid_ += bytes;
-  const qsizetype at = before_pid_.startsWith(pid_mark) ? 0 : before_pid_.indexOf('\n' + pid_mark) + 1;
+  const qsizetype at = before_pid_.indexOf(pid_mark);
   const qsizetype end = before_pid_.indexOf('\n', at);
-  if (!before_pid_.mid(at).startsWith(pid_mark) || end < 0) {
+  if (at < 0 || end < 0) {
     if (before_pid_.size() > ssh_said_bytes_max)
       give_up_start(QString("says more than %1 MiB before it runs a program").arg(ssh_said_bytes_max >> 20));
     return;

@@ -209,6 +209,11 @@ sftp_session SshLink::sftp() {
       if (problem.kind == SshProblem::Kind::silent) problem.why += said;
       throw SshError(problem);
     }
+    // libssh has one error code for both, and words.
+    if (why.startsWith("Channel opening failure")) {
+      throw SshError(SshProblem::Kind::no_sftp, QString("%1 opens no session for SFTP: %2").arg(target_.name, why),
+                     "Does MaxSessions in its sshd_config allow 10 on one connection, as it does by default?");
+    }
     throw SshError(SshProblem::Kind::no_sftp, QString("%1 offers no SFTP: %2%3").arg(target_.name, why, said),
                    "sshd_config there needs a line \"Subsystem sftp …\"");
   }

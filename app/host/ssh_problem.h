@@ -20,21 +20,24 @@ struct SshProblem {
     host_key_unknown,  // and nobody said that it is right
     host_key_changed,
     login,
-    no_shell,  // it lets in, and runs no command
-    no_sftp,   // nor is there that
-    silent,    // SSH answers there, SFTP does not
-    lost,      // it worked, and does no longer
-    files,     // the disk, the folder or a file there
-    program,   // it is there and cannot be run
+    no_shell,      // it lets in, and runs no command
+    no_sftp,       // nor is there that
+    silent,        // SSH answers there, SFTP does not
+    lost,          // it worked, and does no longer
+    files,         // the disk, the folder or a file there
+    architecture,  // the machine is built for other programs, or the program for other machines
+    noexec,        // nothing that is in the folder there can be run
+    program,       // it cannot be brought there, or cannot be run for another reason
   };
   Kind kind = Kind::none;
   QString why;         // a sentence that names the host
   QString what_to_do;  // a sentence, or empty
   bool again = false;  // the host did not wait for the person, or for their agent: another attempt finds what was answered
   std::optional<std::chrono::steady_clock::time_point> last_heard = {};  // when the last bytes came over it; none: it was not logged in
+  bool key_revoked = false;  // host_key_changed: because it is revoked, not because another one is known
   bool none() const { return kind == Kind::none; }
   /// Both, as one text.
-  QString text() const { return what_to_do.isEmpty() ? why : why + ". " + what_to_do; }
+  QString text() const { return what_to_do.isEmpty() ? why : why + (why.endsWith('?') ? " " : ". ") + what_to_do; }
 };
 
 /// Advice to give the host another folder, and how. `first`: what else would do, as "Make room there".

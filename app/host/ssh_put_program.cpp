@@ -99,7 +99,10 @@ bool PutProgram::begin(SshLink& link) {
 /// How many bytes that were.
 qint64 PutProgram::send_piece(SshLink& link) {
   const QByteArray bytes = local_.read(step_bytes_.next());
-  if (bytes.isEmpty()) throw SshError(SshProblem::Kind::program, QString("%1 changed while it was sent").arg(local_.fileName()));
+  if (bytes.isEmpty()) {
+    throw SshError(SshProblem::Kind::program, QString("%1 changed while it was sent").arg(local_.fileName()),
+                   "Is it being built or copied here? Try again when that is over");
+  }
   try {
     writing_->write(bytes);
   } catch (const SshError& error) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The check of lab machines, on pretend hosts. Takes the programs' folder.
+#include <QFile>
+#include <QTemporaryDir>
+
 #include "app/host/check_advice.h"
 #include "app/host/ssh_room.h"
 #include "tests/app/host/host_check_kit.h"
@@ -258,6 +261,87 @@ TEST_F(HostCheckTest, a_machine_without_memory_for_what_is_not_in_the_logs_yet_i
   EXPECT_EQ(none.state, CheckState::bad);
   EXPECT_EQ(none.detail.toStdString(), "there is no /dev/shm, where what groups have not written to their logs yet lies in memory");
   lab->inside(2, {"sh", "-c", "mkdir /dev/shm && mount -t tmpfs -o mode=1777,size=128m shm /dev/shm"});
+}
+
+/// Ends as soon as it is told something; with an argument, as --version, at once.
+void write_program_that_ends(const QString& path) {
+  QFile script(path);
+  ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+  script.write("#!/bin/sh\ntest $# -gt 0 || read line\nexit 3\n");
+  script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+}
+
+TEST_F(HostCheckTest, a_receiver_that_cannot_be_started_and_one_that_ends_each_have_their_own_advice) {
+  const QTemporaryDir beside;
+  ASSERT_TRUE(QFile::link(programs_folder + "/n2nq-broker", beside.filePath("n2nq-broker")));
+  Hosts hosts;
+  hosts.local_data_address = lab->bench_address().toStdString();
+  hosts.hosts = {lab->host(1)};
+  const auto ways = [&] {
+    HostPool pool(person, beside.path());
+    HostCheck check(pool);
+    bool over = false;
+    QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+    check.check(hosts, 0);
+    EXPECT_TRUE(wait_until([&] { return over; }));
+    return check.paths();
+  };
+  const auto expect_not_started = [](const CheckCell& way, const QString& why) {
+    EXPECT_EQ(way.state, CheckState::bad);
+    EXPECT_TRUE(way.detail.startsWith("The receiver there could not be started: ")) << way.detail.toStdString();
+    EXPECT_TRUE(way.detail.contains(why)) << way.detail.toStdString();
+    EXPECT_EQ(way.what_to_do, "Mend what that says, and check again");
+  };
+  const auto missing = ways();
+  expect_not_started(missing.at({"local", "h1"}), "n2nq-receivers is not there or cannot be run");
+  expect_not_started(missing.at({"h1", "local"}), "n2nq-receivers cannot be read");
+  write_program_that_ends(beside.filePath("n2nq-receivers"));
+  const auto ending = ways();
+  expect_not_started(ending.at({"h1", "local"}), "n2nq-receivers does not run there: exit code 3");
+  const CheckCell& ended = ending.at({"local", "h1"});
+  EXPECT_EQ(ended.detail, "The receiver there failed: it ended with exit code 3");
+  EXPECT_TRUE(ended.what_to_do.startsWith("Look at that machine for what ends processes there")) << ended.what_to_do.toStdString();
+}
+
+TEST_F(HostCheckTest, where_n2nq_cannot_be_started_on_this_machine_what_that_says_is_to_be_mended) {
+  const QTemporaryDir nothing;
+  HostPool pool(person, nothing.path());
+  HostCheck check(pool);
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check({}, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const CheckCell& folder = check.hosts().at("local").of(CheckItem::folder);
+  EXPECT_TRUE(folder.detail.contains("n2nq-broker is not there or cannot be run: build it")) << folder.detail.toStdString();
+  EXPECT_EQ(folder.what_to_do, "Mend what that says, and check again");
+}
+
+TEST_F(HostCheckTest, what_a_machine_is_called_is_not_taken_for_what_is_wrong_there) {
+  const QTemporaryDir beside;
+  write_program_that_ends(beside.filePath("n2nq-broker"));
+  lab->inside(2, {"sh", "-c", "mkdir /still && mount -t tmpfs -o size=64m,mode=1777,noexec still /still"});
+  HostPool pool(person, beside.path());
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1), lab->host(2), lab->host(2), lab->host(3)};
+  hosts.hosts[0].name = "noexec-vm";
+  hosts.hosts[1].name = "architecture-1";
+  hosts.hosts[2].folder = "/still/bench";
+  hosts.hosts[3].name = "revoked-3";
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  EXPECT_TRUE(wait_until([&] { return over; }));
+  lab->inside(2, {"sh", "-c", "umount /still && rmdir /still"});
+  const std::string all = report_json(names_in_order(hosts, check.hosts()), check.hosts(), check.paths()).dump(1);
+  for (const char* name : {"noexec-vm", "architecture-1"}) {
+    const CheckCell& folder = check.hosts().at(name).of(CheckItem::folder);
+    EXPECT_EQ(folder.text, "no") << all;
+    EXPECT_TRUE(folder.detail.startsWith("n2nq-broker does not run there: exit code 3")) << all;
+    EXPECT_EQ(check.hosts().at(name).of(CheckItem::architecture).state, CheckState::not_known) << all;
+  }
+  EXPECT_EQ(check.hosts().at("h2").of(CheckItem::folder).text, "noexec") << all;
+  EXPECT_EQ(check.hosts().at("revoked-3").of(CheckItem::reach).text, "key changed") << all;
 }
 
 TEST_F(HostCheckTest, a_machine_is_not_named_twice) {

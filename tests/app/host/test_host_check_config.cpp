@@ -192,5 +192,21 @@ TEST_F(HostCheckTest, each_check_and_each_start_finds_the_machine_that_the_confi
   EXPECT_EQ(reach().state, CheckState::good);
 }
 
+TEST_F(HostCheckTest, a_key_that_is_revoked_is_named_as_that) {
+  FileWithMore known(lab->home() + "/.ssh/known_hosts");
+  known.begin_with("@revoked * " + lab->inside(1, {"cat", "/etc/ssh/ssh_host_ed25519_key.pub"}).trimmed().toUtf8() + '\n');
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1)};
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const CheckCell& reach = check.hosts().at("h1").of(CheckItem::reach);
+  EXPECT_EQ(reach.text, "key revoked") << reach.detail.toStdString();
+  EXPECT_TRUE(reach.what_to_do.startsWith("Ask who looks after the machine")) << reach.what_to_do.toStdString();
+}
+
 }  // namespace
 }  // namespace n2nq::app

@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QTemporaryDir>
 
+#include "app/host/ssh_files.h"
 #include "tests/app/host/ssh_launcher_kit.h"
 
 namespace n2nq::app {
@@ -346,6 +347,50 @@ TEST_F(PlacedProgramsTest, an_account_without_a_shell_is_named_with_what_it_says
     EXPECT_NE(told().find("ForceCommand"), std::string::npos) << told();
     lab->change_sshd(2, "/ForceCommand/d");
   }
+}
+
+TEST_F(PlacedProgramsTest, a_host_that_opens_no_more_sessions_is_named_with_its_limit) {
+  lab->change_sshd(2, "1i MaxSessions 0");
+  make(lab->host(2));
+  EXPECT_FALSE(gets_put());
+  EXPECT_NE(told().find("h2 opens no session for SFTP: "), std::string::npos) << told();
+  EXPECT_NE(told().find("Does MaxSessions in its sshd_config allow 10"), std::string::npos) << told();
+  EXPECT_EQ(told().find("Subsystem"), std::string::npos) << "that line is there: " << told();
+  lab->change_sshd(2, "s/^MaxSessions 0/MaxSessions 1/");
+  pool = std::make_unique<HostPool>(person, programs_folder);
+  ASSERT_TRUE(runs_broker(2)) << told();
+  const auto first = std::move(launcher);
+  make(lab->host(2));
+  EXPECT_FALSE(gets_put("n2nq-receivers")) << "it cannot be tried there";
+  EXPECT_NE(told().find("h2 does not run a command: "), std::string::npos) << told();
+  EXPECT_NE(told().find("as it does by default? Its system log (journalctl) says why its sshd refused that"), std::string::npos) << told();
+  first->end_input();
+  EXPECT_TRUE(wait_until([] { return lab->programs(2).isEmpty(); })) << "it ends by itself";
+  lab->change_sshd(2, "/MaxSessions/d");
+}
+
+TEST_F(PlacedProgramsTest, a_program_that_changes_here_while_it_is_sent_is_named) {
+  const QString program = folder.filePath("n2nq-broker");
+  QFile file(program);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray(1 << 20, 'x'));
+  file.close();
+  // Told before the first piece, on the thread that sends it.
+  const auto cut_short = [program](qint64 done_bytes, qint64) {
+    if (done_bytes == 0) QFile::resize(program, 0);
+  };
+  const auto host = pool->host(lab->host(1));
+  const auto task =
+      std::make_shared<PutProgram>(program, host->folder(), PutProgram::If::not_there, PutProgram::Room::as_it_is, cut_short);
+  std::optional<SshProblem> outcome;
+  host->with_files(pool.get(), [&](const SshProblem& problem, SshFiles* files) {
+    if (!files) outcome = problem;
+    if (files) files->run(task, pool.get(), [&](const SshProblem& why) { outcome = why; });
+  });
+  ASSERT_TRUE(wait_until([&] { return outcome.has_value(); }));
+  EXPECT_EQ(outcome->why, program + " changed while it was sent");
+  EXPECT_EQ(outcome->what_to_do, "Is it being built or copied here? Try again when that is over");
+  lab->inside(1, {"rm", "-rf", "/home/lab/.cache"});
 }
 
 TEST_F(PlacedProgramsTest, what_hangs_or_says_too_much_when_it_is_tried_is_named_and_leaves_nothing) {

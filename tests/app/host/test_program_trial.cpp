@@ -13,6 +13,7 @@ SshProblem problem_of(const QByteArray& machine, const QByteArray& error_out, in
 
 TEST(ProgramTrial, a_machine_of_another_architecture_is_named) {
   const SshProblem problem = problem_of("aarch64", "/bin/sh: 1: ./n2nq-senders: Exec format error\n", 126);
+  EXPECT_EQ(problem.kind, SshProblem::Kind::architecture);
   EXPECT_EQ(problem.why.toStdString(), "h1 has the architecture aarch64: the programs are built for x86_64");
   EXPECT_FALSE(problem.what_to_do.isEmpty());
 }
@@ -33,6 +34,7 @@ TEST(ProgramTrial, an_expired_password_is_not_taken_for_a_missing_shell) {
 TEST(ProgramTrial, what_login_scripts_say_neither_hides_nor_makes_what_is_wrong) {
   const QByteArray noise = QByteArray(1000, 'x') + "\nsh: /home/lab/.cache/x: Permission denied\n";
   const SshProblem noexec = problem_of("x86_64", noise + "n2nq-tries\n/bin/sh: 1: exec: ./n2nq-senders: Permission denied\n", 126);
+  EXPECT_EQ(noexec.kind, SshProblem::Kind::noexec);
   EXPECT_EQ(noexec.why.toStdString(), "h1: nothing in the folder .cache/n2nq-bench can be run: its file system is mounted with noexec");
   const SshProblem other = problem_of("x86_64", noise + "n2nq-tries\nout of memory\n", 1);
   EXPECT_EQ(other.why.toStdString(), "h1: n2nq-senders does not run there: exit code 1: out of memory");
@@ -45,6 +47,13 @@ TEST(ProgramTrial, nor_does_what_they_left_in_the_background) {
   EXPECT_EQ(trial.sha256().toStdString(), "00ff");
   EXPECT_TRUE(trial.ran("n2nq-senders"));
   EXPECT_EQ(trial.version().toStdString(), "0.1");
+  const QByteArray dots = "..n2nq-pid 17\n..n2nq-machine x86_64\n. [1] n2nq-sha256 00ff file\n...n2nq-senders 0.1\n.";
+  const ProgramTrial dotted(dots, "", 0, false);
+  EXPECT_EQ(ProgramTrial::pid(dots), 17);
+  EXPECT_TRUE(dotted.has_shell());
+  EXPECT_EQ(dotted.sha256().toStdString(), "00ff");
+  EXPECT_TRUE(dotted.ran("n2nq-senders"));
+  EXPECT_EQ(dotted.version().toStdString(), "0.1");
 }
 
 }  // namespace
