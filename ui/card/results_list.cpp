@@ -8,7 +8,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
+#include "ui/widget/middle_elided.h"
 #include "ui/widget/setting_fields.h"
 
 namespace n2nq::ui {
@@ -33,18 +33,6 @@ constexpr int name_px_max = 420, tags_px_max = 160, noted_px = 62, unnoted_px = 
               latency_px_max = 190, disturbed_px = 172;
 constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
-
-/// Machines that are named alike differ at the ends of their names, and the first and the last of them say most.
-class MachinesDelegate : public QStyledItemDelegate {
- public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-
- protected:
-  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
-    option->textElideMode = Qt::ElideMiddle;
-  }
-};
 
 QComboBox* make_combo(const Theme& theme, const char* name, const QString& accessible_name, const QStringList& texts) {
   auto* combo = described(new ChoiceBox(theme), name, accessible_name, accessible_name);
@@ -90,7 +78,7 @@ QWidget* ResultsList::make_list() {
   model_ = new ResultsModel(theme_, this);
   table_ = described(new QTableView, "results_table", QStringLiteral("Results, newest first"), QString());
   table_->setModel(model_);
-  table_->setItemDelegateForColumn(ResultsModel::machines, new MachinesDelegate(table_));
+  table_->setItemDelegateForColumn(ResultsModel::machines, new MiddleElided<>(table_));
   table_->setShowGrid(false);
   table_->setWordWrap(false);
   table_->setTabKeyNavigation(false);

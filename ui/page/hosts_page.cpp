@@ -24,6 +24,7 @@
 #include "ui/model/hosts_model.h"
 #include "ui/text/check_text.h"
 #include "ui/widget/card.h"
+#include "ui/widget/middle_elided.h"
 
 namespace n2nq::ui {
 
@@ -51,18 +52,6 @@ class CellDelegate : public QStyledItemDelegate {
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     QStyledItemDelegate::initStyleOption(option, index);
     option->palette.setBrush(QPalette::HighlightedText, option->palette.brush(QPalette::Text));
-  }
-};
-
-/// Long names of machines differ at their ends.
-class NameDelegate : public CellDelegate {
- public:
-  using CellDelegate::CellDelegate;
-
- protected:
-  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    CellDelegate::initStyleOption(option, index);
-    option->textElideMode = Qt::ElideMiddle;
   }
 };
 
@@ -151,7 +140,7 @@ QWidget* HostsPage::make_hosts_card() {
   table_->horizontalHeader()->setMinimumSectionSize(column_min_px);
   table_->horizontalHeader()->setSectionResizeMode(HostsModel::address_column, QHeaderView::Stretch);
   for (const int column : {HostsModel::name_column, HostsModel::address_column})
-    table_->setItemDelegateForColumn(column, new NameDelegate(table_));
+    table_->setItemDelegateForColumn(column, new MiddleElided<CellDelegate>(table_));
   table_->installEventFilter(this);
   table_->viewport()->installEventFilter(this);  // a scroll bar takes some of it
   connect(table_, &QTableView::doubleClicked, this, &HostsPage::edit);
