@@ -17,7 +17,8 @@ QString in_flight_text(const LiveFigures& figures) {
   text += grouped(figures.in_flight);
   if (figures.in_flight_bound == 0) return text;
   const bool known = !std::isnan(figures.in_flight_bound);
-  return text + QString::fromUtf8(" ± ") + (known ? grouped(std::llround(figures.in_flight_bound)) : QString("?"));
+  text += QString::fromUtf8(" ± ") + (known ? grouped(std::llround(figures.in_flight_bound)) : QString("?"));
+  return static_cast<double>(figures.in_flight) < figures.in_flight_bound ? text + " (more than itself)" : text;
 }
 
 /// Of both percentiles, which stand before it.

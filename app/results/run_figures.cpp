@@ -279,6 +279,7 @@ void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
     if (std::any_of(lags.points.begin(), lags.points.end(), [](const FigurePoint& point) { return !std::isnan(point.y); }))
       lag.series.push_back(std::move(lags));
   }
+  tell_values_below_clock_bounds(in_flight);
   const std::array all = {&latency, &rates, &in_flight, &lag};
   if (one && runs.front().digest) mark_events(all, runs.front().run);
   for (Figure* of : all) out.push_back(std::move(*of));

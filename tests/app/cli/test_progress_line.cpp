@@ -25,6 +25,9 @@ QString whole_line(const LiveFigures& figures) {
 TEST(ProgressLine, what_is_in_flight_is_not_known_while_a_group_is_silent) {
   LiveFigures figures = figures_between_hosts();
   EXPECT_TRUE(whole_line(figures).contains(QString::fromUtf8("  in flight 1 500 ± 177  p50"))) << whole_line(figures).toStdString();
+  figures.in_flight = 12;
+  EXPECT_TRUE(whole_line(figures).contains(QString::fromUtf8("  in flight 12 ± 177 (more than itself)  p50"))) << whole_line(figures).toStdString();
+  figures.in_flight = 1500;
   figures.receivers_silent = true;
   EXPECT_TRUE(whole_line(figures).contains(QString::fromUtf8("  in flight –  p50"))) << whole_line(figures).toStdString();
   figures.in_flight_at_most = true;
