@@ -256,6 +256,7 @@ void MainWindow::connect_parts() {
   });
   connect(&run_, &app::RunControl::finished, results_page_, &ResultsPage::refresh);
   results_page_->set_run_folder([this] { return actions_.is_on() ? run_.folder() : QString(); });
+  if (hosts_.path() != app::default_hosts_path()) results_page_->set_hosts_file(QFileInfo(hosts_.path()).absoluteFilePath());
   results_page_->set_exported_elsewhere([this] { return cases_->exported_folder(); });
   connect(results_page_, &ResultsPage::settings_requested, this, &MainWindow::use_settings);
   connect(results_page_, &ResultsPage::log_requested, this,

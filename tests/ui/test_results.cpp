@@ -674,6 +674,9 @@ class TestResults : public QObject {
     table()->selectRow(0);
     QVERIFY(bench->click(QStringLiteral("button_result_copy")));
     QVERIFY(QGuiApplication::clipboard()->text().startsWith(QStringLiteral("n2nq-bench run '")));
+    page().set_hosts_file(QStringLiteral("/lab's/hosts.yaml"));
+    QVERIFY(bench->click(QStringLiteral("button_result_copy")));
+    QVERIFY(QGuiApplication::clipboard()->text().endsWith(QStringLiteral("/settings.yaml' --hosts '/lab'\\''s/hosts.yaml'")));
     bench->set({{"senders.messages", "7"}});
     QVERIFY(bench->click(QStringLiteral("button_result_rerun")));
     QCOMPARE(bench->form().text(QStringLiteral("senders.messages")), QStringLiteral("40"));

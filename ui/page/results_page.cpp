@@ -271,9 +271,10 @@ void ResultsPage::rerun() {
 void ResultsPage::copy_command() {
   const QStringList folders = chosen_folders();
   if (folders.size() != 1) return;
-  const QString command = app::CaseFolder::is_one(folders.first())
-                              ? case_command(folders.first())
-                              : QStringLiteral("n2nq-bench run ") + quoted(folders.first() + QStringLiteral("/settings.yaml"));
+  QString command = app::CaseFolder::is_one(folders.first())
+                        ? case_command(folders.first())
+                        : QStringLiteral("n2nq-bench run ") + quoted(folders.first() + QStringLiteral("/settings.yaml"));
+  if (!hosts_file_.isEmpty()) command += QStringLiteral(" --hosts ") + quoted(hosts_file_);
   QGuiApplication::clipboard()->setText(command);
   emit told(QStringLiteral("Copied: ") + command, false);
 }

@@ -43,6 +43,8 @@ class ResultsPage : public QWidget {
   /// The folder that another page exports: neither it, nor what holds it or lies in it, is deleted meanwhile. An empty text: none is.
   using ExportedFolder = std::function<QString()>;
   void set_exported_elsewhere(ExportedFolder exported) { exported_elsewhere_ = std::move(exported); }
+  /// For the command that runs a result again; empty: the user's own file, which it takes by itself.
+  void set_hosts_file(QString path) { hosts_file_ = std::move(path); }
 
  signals:
   /// Settings of a run that shall be used again, and the preset-like name it is known by.
@@ -93,6 +95,7 @@ class ResultsPage : public QWidget {
   QString runs_folder_;
   RunFolder run_folder_;
   ExportedFolder exported_elsewhere_;
+  QString hosts_file_;
   Theme& theme_;
   BackgroundJob listing_, reading_, writing_, moving_, forgetting_;
   QStackedWidget* stack_ = nullptr;
