@@ -25,6 +25,14 @@ constexpr int no_timeout = 91, no_stop = 92;  // exit codes of what holds a proc
 constexpr qsizetype pause_said_bytes_max = 4 << 10;
 const QByteArray pid_mark = "n2nq-pid ";
 
+/// With a number behind it: a login script may say the command that it begins, which has the mark, too. -1: not yet.
+qsizetype pid_at(const QByteArray& said) {
+  for (qsizetype at = said.indexOf(pid_mark); at >= 0; at = said.indexOf(pid_mark, at + 1)) {
+    if (said.mid(at + pid_mark.size(), 1).toInt() > 0) return at;
+  }
+  return -1;
+}
+
 int signal_number(const QString& name) {
   static const std::pair<const char*, int> known[] = {
       {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},   {"ILL", SIGILL},   {"INT", SIGINT},  {"KILL", SIGKILL},
@@ -162,7 +170,7 @@ void SshLauncher::start(const QString& program) {
 void SshLauncher::on_output(const QByteArray& bytes) {
   if (pid_ != 0) return emit output(bytes);
   before_pid_ += bytes;
-  const qsizetype at = before_pid_.indexOf(pid_mark);
+  const qsizetype at = pid_at(before_pid_);
   const qsizetype end = before_pid_.indexOf('\n', at);
   if (at < 0 || end < 0) {
     if (before_pid_.size() > ssh_said_bytes_max)

@@ -284,7 +284,8 @@ TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
   // A child in the background holds the output of whatever runs behind it.
   lab->inside(1, {"sh", "-c", "(seq 1 3000; printf 'no newline') >/home/lab/noise; mkfifo -m 666 /home/lab/never"});
   const LoginScript script(*lab, 1, {"noise", "never", "children"});
-  script.set("cat ~/noise; echo more noise >&2; cat ~/never & echo $! >>~/children");
+  // And it says what it begins.
+  script.set("cat ~/noise; echo more noise >&2; cat ~/never & echo $! >>~/children; echo \"$BASH_EXECUTION_STRING\"; printf ..");
   EXPECT_TRUE(runs_broker()) << told();
   EXPECT_TRUE(output.startsWith("{")) << output.left(100).toStdString();
   launcher.reset();
