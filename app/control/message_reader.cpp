@@ -59,9 +59,7 @@ void MessageReader::take_part(QByteArray text) {
 }
 
 void MessageReader::take_whole(const QByteArray& line) {
-  nlohmann::json object = net::parsed_json(line);
-  // What a login script wrote without the end of a line stands before a message.
-  if (const qsizetype begin = line.indexOf("{\""); !object.is_object() && behind_login_ && begin > 0) object = net::parsed_json(line.mid(begin));
+  nlohmann::json object = object_in(line, behind_login_);
   if (!object.is_object()) {
     if (in_protocol_) {
       // A message, or a part of one, that something else was written into.
@@ -78,6 +76,12 @@ void MessageReader::take_whole(const QByteArray& line) {
   } catch (const std::exception& error) {
     refuse(told(line, error));
   }
+}
+
+nlohmann::json MessageReader::object_in(const QByteArray& line, bool behind_login) {
+  nlohmann::json object = net::parsed_json(line);
+  const qsizetype begin = behind_login && !object.is_object() ? line.indexOf("{\"") : 0;
+  return begin > 0 ? net::parsed_json(line.mid(begin)) : object;
 }
 
 QString MessageReader::told(const QByteArray& line, const std::exception& error) {

@@ -27,6 +27,9 @@ class MessageReader : public QObject {
   explicit MessageReader(bool behind_login = false) : behind_login_(behind_login) {}
   /// How a line is told that is no message, because of `error`.
   static QString told(const QByteArray& line, const std::exception& error);
+  /// What a line says, which is no object if it says nothing. Behind a login something may stand before it in its line: what a script wrote
+  /// without the end of one.
+  static nlohmann::json object_in(const QByteArray& line, bool behind_login);
 
  public slots:
   void feed(const QByteArray& bytes);

@@ -3,7 +3,6 @@
 
 #include "app/control/message_reader.h"
 #include "app/host/check_cells.h"
-#include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
 
@@ -47,9 +46,7 @@ void CheckProcess::take(const QByteArray& bytes) {
   for (qsizetype end = line_.indexOf('\n'); end >= 0; end = line_.indexOf('\n')) {
     const QByteArray line = line_.left(end);
     line_.remove(0, end + 1);
-    Json object = net::parsed_json(line);
-    // What a login script wrote without the end of a line stands before a message.
-    if (const qsizetype begin = line.indexOf("{\""); !object.is_object() && begin > 0) object = net::parsed_json(line.mid(begin));
+    const Json object = MessageReader::object_in(line, launcher_->is_behind_login());
     if (!object.is_object()) continue;
     if (object.value("type", Json()) == "error") error_ = text_in(object, "message");
     try {

@@ -64,6 +64,13 @@ TEST_F(MessageReaderTest, what_is_in_quotes_nests_nothing_and_many_objects_side_
   EXPECT_TRUE(nonsense.isEmpty()) << nonsense.join(' ').left(200).toStdString();
 }
 
+TEST_F(MessageReaderTest, an_object_is_found_behind_what_a_login_script_wrote_before_it_in_its_line) {
+  EXPECT_EQ(MessageReader::object_in(R"(.. [1] {"type":"hello"})", true), (nlohmann::json{{"type", "hello"}}));
+  EXPECT_FALSE(MessageReader::object_in(R"(.. [1] {"type":"hello"})", false).is_object());
+  EXPECT_FALSE(MessageReader::object_in("..", true).is_object());
+  EXPECT_FALSE(MessageReader::object_in(R"(.. {"type":)", true).is_object());
+}
+
 TEST_F(MessageReaderTest, behind_a_login_shell_there_may_be_other_lines_in_between_but_no_broken_messages) {
   MessageReader behind_login(true);
   int heard = 0;

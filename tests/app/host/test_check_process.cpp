@@ -58,11 +58,5 @@ TEST_F(CheckProcessTest, a_receiver_that_says_what_is_no_message_fails_and_its_l
       << floor.detail.toStdString();
 }
 
-TEST_F(CheckProcessTest, what_a_login_script_wrote_before_a_message_in_its_line_is_passed_over) {
-  make("n2nq-broker", R"(.. [1] {"type":5})");
-  const CheckCell kernel = checked().of(CheckItem::kernel);
-  EXPECT_TRUE(kernel.detail.contains("it said something that is no control message")) << kernel.detail.toStdString();
-}
-
 }  // namespace
 }  // namespace n2nq::app
