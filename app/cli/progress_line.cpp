@@ -18,7 +18,7 @@ QString in_flight_text(const LiveFigures& figures) {
   if (figures.in_flight_bound == 0) return text;
   const bool known = !std::isnan(figures.in_flight_bound);
   text += QString::fromUtf8(" ± ") + (known ? grouped(std::llround(figures.in_flight_bound)) : QString("?"));
-  return static_cast<double>(figures.in_flight) < figures.in_flight_bound ? text + " (more than itself)" : text;
+  return figures.in_flight_is_below_bound() ? text + " (more than itself)" : text;
 }
 
 /// Of both percentiles, which stand before it.

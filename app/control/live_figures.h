@@ -81,6 +81,8 @@ struct LiveFigures {
   bool in_flight_at_most = false;
   /// Also while the receivers are silent, who may have got more than they have said.
   bool in_flight_is_bound() const { return in_flight_at_most || receivers_silent; }
+  /// It is less than what it may be off; false where nobody knows that.
+  bool in_flight_is_below_bound() const { return static_cast<double>(in_flight) < in_flight_bound; }
   // While it runs as CountRate says, at the end the run's means: by the workers' own stamps.
   double sent_per_s = unknown, sent_bytes_per_s = unknown;          // messages
   double received_per_s = unknown, received_bytes_per_s = unknown;  // deliveries

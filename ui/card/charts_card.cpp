@@ -136,10 +136,10 @@ void ChartsCard::show_bound(const app::ClockBound& bound, double median_us) {
 }
 
 /// The same for the newest of the counts in flight.
-void ChartsCard::show_in_flight_bound(double bound, double count) {
+void ChartsCard::show_in_flight_bound(double bound, bool is_below) {
   const QString text = count_bound_text(bound);
   rate_title_->setText(QString::fromUtf8(rate_title) + (text.isEmpty() ? text : QStringLiteral(", in flight") + text));
-  rate_title_->setToolTip(text.isEmpty() ? text : in_flight_bound_explained(bound, count));
+  rate_title_->setToolTip(text.isEmpty() ? text : in_flight_bound_explained(is_below));
 }
 
 void ChartsCard::add_sample(const app::LiveFigures& figures) {
@@ -157,7 +157,7 @@ void ChartsCard::add_sample(const app::LiveFigures& figures) {
   latency_.add(t_s, {now.p50_us, now.p95_us, now.p99_us});
   rates_.add(t_s, {figures.sent_copies_per_s, figures.received_per_s, silent ? app::unknown : static_cast<double>(figures.in_flight),
                    figures.in_flight_bound});
-  show_in_flight_bound(silent ? 0 : figures.in_flight_bound, static_cast<double>(figures.in_flight));
+  show_in_flight_bound(silent ? 0 : figures.in_flight_bound, figures.in_flight_is_below_bound());
   const bool still = !window_.is_live();
   const double span_s = window_.span_s();
   const bool newest = window_.shows_newest();
@@ -201,7 +201,7 @@ void ChartsCard::clear() {
   latency_.clear();
   rates_.clear();
   show_bound({}, app::unknown);
-  show_in_flight_bound(0, 0);
+  show_in_flight_bound(0, false);
   round_ = 0;
   window_ = TimeWindow();
   window_changed();

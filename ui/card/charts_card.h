@@ -48,7 +48,7 @@ class ChartsCard : public QFrame {
 
  private:
   void show_bound(const app::ClockBound& bound, double median_us);
-  void show_in_flight_bound(double bound, double count);
+  void show_in_flight_bound(double bound, bool is_below);
   QHBoxLayout* make_head(QLabel* title, const LiveChart& chart);
   void connect_chart(LiveChart* chart);
   void window_changed();

@@ -167,7 +167,7 @@ void RunPanel::show_figures(const app::LiveFigures& figures) {
                               "deliveries still to come are at most as many")
                         : QString::fromUtf8(counts[in_flight_at].meaning);
   if (figures.in_flight_bound != 0)
-    meaning += QStringLiteral(".\n") + in_flight_bound_explained(figures.in_flight_bound, static_cast<double>(figures.in_flight));
+    meaning += QStringLiteral(".\n") + in_flight_bound_explained(figures.in_flight_is_below_bound());
   tiles_[in_flight_at]->set_meaning(meaning);
   // Both groups know a part of it.
   if (figures.senders_silent || figures.receivers_silent) tiles_[in_flight_at]->set_figure({});

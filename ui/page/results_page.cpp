@@ -20,6 +20,7 @@
 #include <iterator>
 
 #include "app/cases/case_folder.h"
+#include "app/host/shell_quoted.h"
 #include "app/report/report_files.h"
 #include "app/results/result_note.h"
 #include "app/settings/all_digits.h"
@@ -38,14 +39,9 @@ namespace {
 
 constexpr int progress_every_ms = 100;
 
-/// For a shell.
-QString quoted(const QString& text) {
-  return '\'' + QString(text).replace('\'', QStringLiteral("'\\''")) + '\'';
-}
-
 /// Runs a test case again, as it was chosen then.
 QString case_command(const QString& folder) {
-  QString command = QStringLiteral("n2nq-bench case ") + quoted(folder + QStringLiteral("/case.yaml")), ignored;
+  QString command = QStringLiteral("n2nq-bench case ") + app::shell_quoted(folder + QStringLiteral("/case.yaml")), ignored;
   const auto opened = app::CaseFolder::open(folder, ignored);
   if (!opened) return command;
   const app::CaseChoice& choice = opened->choice();
@@ -53,7 +49,7 @@ QString case_command(const QString& folder) {
   if (choice.repeats) command += QStringLiteral(" --repeats %1").arg(*choice.repeats);
   if (choice.warm_up_s) command += QStringLiteral(" --warm-up ") + app::all_digits(*choice.warm_up_s);
   if (const auto& hosts = choice.hosts)
-    command += QStringLiteral(" --on ") + quoted(qt_text(hosts->broker + ',' + hosts->senders + ',' + hosts->receivers));
+    command += QStringLiteral(" --on ") + app::shell_quoted(qt_text(hosts->broker + ',' + hosts->senders + ',' + hosts->receivers));
   return command;
 }
 
@@ -273,8 +269,8 @@ void ResultsPage::copy_command() {
   if (folders.size() != 1) return;
   QString command = app::CaseFolder::is_one(folders.first())
                         ? case_command(folders.first())
-                        : QStringLiteral("n2nq-bench run ") + quoted(folders.first() + QStringLiteral("/settings.yaml"));
-  if (!hosts_file_.isEmpty()) command += QStringLiteral(" --hosts ") + quoted(hosts_file_);
+                        : QStringLiteral("n2nq-bench run ") + app::shell_quoted(folders.first() + QStringLiteral("/settings.yaml"));
+  if (!hosts_file_.isEmpty()) command += QStringLiteral(" --hosts ") + app::shell_quoted(hosts_file_);
   QGuiApplication::clipboard()->setText(command);
   emit told(QStringLiteral("Copied: ") + command, false);
 }

@@ -61,7 +61,7 @@ QString StatusStrip::ledger_words(const app::RunControl& run) {
   if (run.draining() && f.in_flight > 0 && !f.senders_silent) {
     return QStringLiteral("draining: %1%2 still queued or in flight")
         .arg(f.in_flight_is_bound() ? QStringLiteral("at most ") : QString(), count_text(f.in_flight) + count_bound_text(f.in_flight_bound) +
-                 (static_cast<double>(f.in_flight) < f.in_flight_bound ? QStringLiteral(" (more than itself)") : QString()));
+                 (f.in_flight_is_below_bound() ? QStringLiteral(" (more than itself)") : QString()));
   }
   if (f.senders_silent || f.receivers_silent) {
     const QString who = f.senders_silent && f.receivers_silent ? QStringLiteral("senders and receivers do")

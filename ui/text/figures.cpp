@@ -75,10 +75,10 @@ QString count_bound_text(double bound) {
   return QString::fromUtf8(" ± ") + (std::isnan(bound) ? QStringLiteral("?") : count_text(std::llround(bound)));
 }
 
-QString in_flight_bound_explained(double bound, double count) {
+QString in_flight_bound_explained(bool is_below) {
   return QStringLiteral("±: senders and receivers do not tell at one moment (hosts of their own have two clocks, and a slow one answers late), "
                         "and what was sent is not all told to be accepted yet") +
-         (count < bound ? QStringLiteral(";\nthat is more than the figure itself, which tells nothing finer") : QString());
+         (is_below ? QStringLiteral(";\nthat is more than the figure itself, which tells nothing finer") : QString());
 }
 
 QString floor_words(double floor_us, double latency_us) {

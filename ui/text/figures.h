@@ -47,8 +47,8 @@ QString bound_explained(const app::ClockBound& bound, double value_us = std::num
 bool is_below(const app::ClockBound& bound, double value_us);
 /// " ± 34", " ± ?" where it is NaN, and nothing where it is 0.
 QString count_bound_text(double bound);
-/// What is behind it where it is of what is in flight, and whether that count is less.
-QString in_flight_bound_explained(double bound, double count);
+/// What is behind it where it is of what is in flight. `is_below`: that is less than it.
+QString in_flight_bound_explained(bool is_below);
 
 /// Behind a latency in a tooltip: why it is grey; empty: it is not.
 QString floor_words(double floor_us, double latency_us);
