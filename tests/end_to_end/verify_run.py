@@ -199,33 +199,33 @@ def tag_counts(rows):
     return counts
 
 
+def ledger_rows(check, run, group, logs):
+    """Of each service of the group its line in the ledger, its line among the services, and its log; who lacks one is told above."""
+    lines = run.summary["ledger"][group]
+    told = {row["number"]: row for row in run.summary["services"][group]}
+    check.equal(f"ledger's {group}", sorted(logs), [row["number"] for row in lines])
+    return [(row, told[row["number"]], logs[row["number"]]) for row in lines if row["number"] in logs and row["number"] in told]
+
+
 def check_sender_rows(check, run):
     ledger = run.summary["ledger"]
-    told = {row["number"]: row for row in run.summary["services"]["senders"]}
-    check.equal("ledger's senders", sorted(run.senders), [row["number"] for row in ledger["senders"]])
-    for row in ledger["senders"]:
-        if row["number"] not in run.senders or row["number"] not in told:
-            continue  # told above
+    for row, service, log in ledger_rows(check, run, "senders", run.senders):
         name = f"ledger's S{row['number']:03}"
-        unnoted, lines = told[row["number"]].get("unnoted", 0), len(run.senders[row["number"]].rows)
+        unnoted, lines = service.get("unnoted", 0), len(log.rows)
         check.equal(f"{name} attempted what its log holds", True, lines <= row["attempted"] <= lines + unnoted)
         parts = row["accepted"] + row["refused"] + row["lost_before_queue"] + row["unexplained"]
         check.equal(f"{name} attempted, added up", parts, row["attempted"])
         for key in ("attempted", "accepted", "refused", "lost_before_queue"):
-            check.equal(f"services {name} {key}", row[key], told[row["number"]][key])
+            check.equal(f"services {name} {key}", row[key], service[key])
     for key in ("attempted", "accepted", "refused", "lost_before_queue"):
         check.equal(f"{key} of all senders", sum(row[key] for row in ledger["senders"]), ledger["total"][key])
 
 
 def check_receiver_rows(check, run):
     ledger = run.summary["ledger"]
-    told = {row["number"]: row for row in run.summary["services"]["receivers"]}
-    check.equal("ledger's receivers", sorted(run.receivers), [row["number"] for row in ledger["receivers"]])
-    for row in ledger["receivers"]:
-        if row["number"] not in run.receivers or row["number"] not in told:
-            continue  # told above
+    for row, service, log in ledger_rows(check, run, "receivers", run.receivers):
         name = f"ledger's R{row['number']:03}"
-        counts = tag_counts(run.receivers[row["number"]].rows)
+        counts = tag_counts(log.rows)
         for key, mine in counts.items():
             check.equal(f"{name} {key}", mine, row[key])
         if run.broadcaster:
@@ -235,9 +235,9 @@ def check_receiver_rows(check, run):
         else:
             check.equal(f"{name} delivered", counts["received"] - counts["duplicated"], row["delivered"])
         if row["handed_over"] is not None:
-            check.equal(f"services {name} handed_over", row["handed_over"], told[row["number"]]["handed_over"])
+            check.equal(f"services {name} handed_over", row["handed_over"], service["handed_over"])
         if row["handed_over"]:
-            check.equal(f"{name} handed over, added up", len(run.receivers[row["number"]].rows) + row["not_received"], row["handed_over"])
+            check.equal(f"{name} handed over, added up", len(log.rows) + row["not_received"], row["handed_over"])
     if run.broadcaster:
         for key in ("delivered", *NOT_DELIVERED, "parked_delivered", "unexplained"):
             check.equal(f"{key} of all receivers", sum(row[key] for row in ledger["receivers"]), ledger["total"][key])

@@ -179,14 +179,19 @@ TEST(RunFigures, APercentileBelowTwiceTheFloorOfTheRunIsGrey) {
   EXPECT_EQ(grey(), (std::vector<bool>{false, false, false}));
 }
 
+/// A run that was never made, with a digest of nothing.
+DrawnRun drawn_without_logs(const QString& folder) {
+  make_run(folder, {});
+  QString error;
+  const auto run = read_run(folder, error);
+  EXPECT_TRUE(run) << error.toStdString();
+  return {.run = *run, .digest = RunDigest()};
+}
+
 /// Time counts from the first message that is measured, events from the common start.
 TEST(RunFigures, MarksStandWhereTheMeasuredTimeWasBehindAWarmUpAsFastAsItGoes) {
   const QTemporaryDir folder;
-  make_run(folder.path(), {});
-  QString error;
-  const auto run = read_run(folder.path(), error);
-  ASSERT_TRUE(run) << error.toStdString();
-  DrawnRun drawn{.run = *run, .digest = RunDigest()};
+  DrawnRun drawn = drawn_without_logs(folder.path());
   drawn.digest->slices.emplace_back(TimeSlice{});
   drawn.run.summary["events"].push_back({{"at_s", 3.5}, {"kind", "fault"}, {"what", "kill receivers"}});
   struct Told {
@@ -216,11 +221,7 @@ TEST(RunFigures, MarksStandWhereTheMeasuredTimeWasBehindAWarmUpAsFastAsItGoes) {
 
 TEST(RunFigures, OneMessageInAShortSliceMakesNoPeakOfTheRate) {
   const QTemporaryDir folder;
-  make_run(folder.path(), {});
-  QString error;
-  const auto run = read_run(folder.path(), error);
-  ASSERT_TRUE(run) << error.toStdString();
-  DrawnRun drawn{.run = *run, .digest = RunDigest()};
+  DrawnRun drawn = drawn_without_logs(folder.path());
   drawn.digest->slice_s = 0.02;
   // Ten messages per second, each to two receivers; the last one lies in a slice that is left over.
   for (int i = 0; i < 101; ++i) {

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "broker/net/clock.h"
-#include "tests/workers/support/temporary_folder.h"
+#include "tests/workers/support/recorder_kit.h"
 #include "workers/recorder/salvage.h"
 
 namespace n2nq::worker {
@@ -23,53 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class RecorderTest : public testing::InTemporaryFolder {
- protected:
-  void SetUp() override {
-    InTemporaryFolder::SetUp();
-    fs::create_directory(staging());
-  }
-
-  std::string staging() const { return folder_ + "/staging"; }
-  std::string log_path(const char* name) const { return folder_ + "/logs/" + name + ".log"; }
-  LogOptions options() const {
-    return {.mode = LogMode::all, .sample_every = 100, .folder = folder_ + "/logs", .head = {{"queue.mode", "broadcaster"}}};
-  }
-
-  /// `#` lines and the others of a file.
-  static std::pair<std::vector<std::string>, std::vector<std::string>> read(const std::string& path) {
-    std::pair<std::vector<std::string>, std::vector<std::string>> lines;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) (line.starts_with("#") ? lines.first : lines.second).push_back(line);
-    return lines;
-  }
-  /// As who reads it back will find it; the file itself is in use.
-  std::uint64_t unwritten_of(const Recorder& recorder) const {
-    const std::string copy = staging() + "/copy";
-    fs::copy_file(recorder.staging_file(), copy, fs::copy_options::overwrite_existing);
-    return StagingRing::open(copy)->unwritten();
-  }
-};
-
-Record received(std::uint32_t service, std::uint64_t index) {
-  Record record;
-  record.service = service;
-  record.index = index;
-  record.sender = 9;
-  record.size = 50;
-  record.intended_ns = 1000;
-  record.sent_ns = 1500;
-  record.other_ns = 4000;
-  record.to_broker_ns = 500;
-  record.in_queue_ns = 800;
-  record.attempt = 1;
-  return record;
-}
-
-Record told(std::uint32_t service, std::int64_t from, std::int64_t to) {
-  return Record::of_skipped(
-      service, {.from = from, .to = to, .sender_first = 9, .sender_last = 11, .reason = wire::SkipReason::expired, .told_ns = 5000 + from});
-}
+using testing::received;
+using testing::RecorderTest;
+using testing::told;
 
 /// Waits until `done` says so; false when it does not within 20 s.
 template <typename Done>
@@ -172,26 +128,6 @@ TEST_F(RecorderTest, what_its_process_still_writes_is_waited_for_and_then_refuse
   }
 }
 
-TEST_F(RecorderTest, a_process_that_ends_in_order_meanwhile_has_left_whole_logs) {
-  auto recorder = std::make_unique<Recorder>(WorkerRole::receivers, 1, 1, options(), staging());
-  recorder->begin_log(1, 51234, 0);
-  const std::string staging_file = recorder->staging_file();
-  for (std::uint64_t index = 0; index < 3; ++index) recorder->note(received(1, index));
-  std::thread end([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // so that who reads back is there first, mostly
-    recorder.reset();
-  });
-  std::uint64_t records = 0;
-  const LogCounts counts =
-      salvage_logs(staging_file, WorkerRole::receivers, 1, 1, options(), LogsGoOn::no, [&](const Record&) { ++records; });
-  end.join();
-  EXPECT_EQ(records, 3u);
-  EXPECT_EQ(counts.lines, 3u);
-  EXPECT_EQ(counts.error, "");
-  EXPECT_EQ(read(log_path("R001")).first.back(), "# complete: yes");
-  EXPECT_EQ(read(log_path("R001")).second.size(), 3u) << "nothing twice";
-}
-
 TEST_F(RecorderTest, WritesAFilePerServiceWithHeadLinesAndFoot) {
   Recorder recorder(WorkerRole::receivers, 1, 2, options(), staging());
   recorder.begin_log(1, 51234, 0);
@@ -245,29 +181,6 @@ TEST_F(RecorderTest, SampledKeepsEveryNth) {
   EXPECT_EQ(recorder.counts().dropped, 0u);
 }
 
-TEST_F(RecorderTest, ALogThatTheKilledProcessHadNotBegunGetsItsHead) {
-  std::string path;
-  {
-    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
-    ring.push(received(1, 0));
-    ring.push(received(1, 1));
-    path = ring.path();
-  }
-  LogOptions wanted = options();
-  std::filesystem::create_directories(wanted.folder);
-  std::ofstream(log_path("R001")) << "# format: 1\n# serv";  // killed in the middle of it
-  std::uint64_t records = 0;
-  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::yes, [&](const Record&) { ++records; });
-  EXPECT_EQ(counts.error, "");
-  EXPECT_EQ(counts.dropped, 0u);
-  EXPECT_EQ(counts.lines, 2u);
-  EXPECT_EQ(records, 2u);
-  const auto [marks, lines] = read(log_path("R001"));
-  EXPECT_EQ(lines.size(), 2u);
-  EXPECT_NE(std::ranges::find(marks, "# " + std::string(measure::received_columns)), marks.end());
-  EXPECT_FALSE(std::filesystem::exists(log_path("R002"))) << "nothing came of it";
-}
-
 TEST_F(RecorderTest, WhatWillNotComeIsNoMessageAndIsReadBack) {
   Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
   recorder.begin_log(1, 4711, 0);
@@ -280,192 +193,6 @@ TEST_F(RecorderTest, WhatWillNotComeIsNoMessageAndIsReadBack) {
   EXPECT_EQ(lines.size(), 2u);
   EXPECT_EQ(std::ranges::count(marks, "# skipped: senders=9-11 from=1 to=7 reason=expired told_ns=5001"), 1);
   EXPECT_EQ(std::ranges::count(marks, "# lines: 2"), 1);
-}
-
-TEST_F(RecorderTest, WhatAKilledProcessWasToldIsReadBackOnceAndInItsPlace) {
-  const LogOptions wanted = options();
-  std::filesystem::create_directories(wanted.folder);
-  // Killed between writing and giving up: of the five in its staging file three stand in the log already.
-  std::string path;
-  const std::vector<Record> all = {received(1, 0), told(1, 1, 7), told(1, 8, 8), received(1, 9), told(1, 10, 11)};
-  {
-    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
-    for (const Record& record : all) ring.push(record);
-    path = ring.path();
-    ServiceLog log(wanted.folder, WorkerRole::receivers, 1);
-    ASSERT_EQ(log.open(head_of_log(WorkerRole::receivers, 1, wanted, "4711", "0")), "");
-    for (std::size_t i = 0; i < 3; ++i) log.add(all[i]);
-    ASSERT_EQ(log.flush(), "");
-  }
-  std::vector<std::string> seen;
-  const auto see = [&seen](const Record& record) {
-    char line[measure::line_bytes_max];
-    seen.emplace_back(line, format_record(line, WorkerRole::receivers, record));
-  };
-  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 1, wanted, LogsGoOn::yes, see);
-  EXPECT_EQ(counts.lines, 2u);
-  EXPECT_EQ(counts.dropped, 0u);
-  const std::vector<std::string> once = std::exchange(seen, {});
-  ASSERT_EQ(once.size(), all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    char line[measure::line_bytes_max];
-    EXPECT_EQ(once[i], std::string(line, format_record(line, WorkerRole::receivers, all[i])));
-  }
-  // And once more from the logs alone.
-  salvage_logs(path, WorkerRole::receivers, 1, 1, wanted, LogsGoOn::no, see);
-  EXPECT_EQ(seen, once);
-}
-
-TEST_F(RecorderTest, ByWhichClocksAKilledProcessHadWrittenStandsInItsLogs) {
-  const LogOptions wanted = options();
-  std::filesystem::create_directories(wanted.folder);
-  const auto note = [](std::int64_t from_ns) {
-    return ClockNote{.whose = ClockNote::Whose::own, .from_ns = from_ns, .line = {from_ns, 5, -7}, .bound = {8, 9}};
-  };
-  const ClockNote drained = note(100), first = note(200), second = note(300);
-  std::string path;
-  {
-    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
-    for (const Record& record : {first.record(), received(1, 1), received(2, 1), second.record(), received(1, 2), received(2, 2)})
-      ring.push(record);
-    path = ring.path();
-    // The first has what was there before, and one of what waits; the second needed neither until now.
-    ServiceLog one(wanted.folder, WorkerRole::receivers, 1), two(wanted.folder, WorkerRole::receivers, 2);
-    for (ServiceLog* log : {&one, &two}) {
-      ASSERT_EQ(log->open(head_of_log(WorkerRole::receivers, log->number(), wanted, "4711", "0")), "");
-      log->add_remark("clock: of the process before");
-      log->add_remark("remark: the process was killed here and started again");
-    }
-    one.add_remark(drained.text());
-    one.add(received(1, 0));
-    one.add_remark(first.text());
-    one.add(received(1, 1));
-    for (ServiceLog* log : {&one, &two}) ASSERT_EQ(log->flush(), "");
-  }
-  std::size_t seen = 0;
-  salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::no, [&seen](const Record& record) {
-    EXPECT_FALSE(record.is_clock());
-    ++seen;
-  });
-  EXPECT_EQ(seen, 5u);
-  const auto told = [&](const char* name) {
-    std::vector<std::string> out;
-    std::ifstream file(log_path(name));
-    for (std::string line; std::getline(file, line);) {
-      if (line.starts_with(clock_line_begins)) out.push_back(line.substr(2));
-      if (!line.starts_with('#')) out.push_back(line.substr(0, line.find('\t')));
-    }
-    return out;
-  };
-  const std::string before = "clock: of the process before";
-  EXPECT_EQ(told("R001"), (std::vector<std::string>{before, drained.text(), "0", first.text(), "1", second.text(), "2"}));
-  EXPECT_EQ(told("R002"), (std::vector<std::string>{before, drained.text(), first.text(), "1", second.text(), "2"}));
-}
-
-TEST_F(RecorderTest, WhatWasReadBackByAProcessThatWasKilledBeforeItSaidSoIsReadBackAgain) {
-  std::string path;
-  {
-    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
-    ring.push(received(1, 0));
-    ring.push(received(1, 1));
-    path = ring.path();
-  }
-  const LogOptions wanted = options();
-  std::filesystem::create_directories(wanted.folder);
-  std::uint64_t records = 0;
-  const auto read_back = [&](LogsGoOn go_on) {
-    return salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, go_on, [&](const Record&) { ++records; });
-  };
-  read_back(LogsGoOn::yes);
-  ASSERT_FALSE(std::filesystem::exists(path));
-  const LogCounts counts = read_back(LogsGoOn::yes);
-  EXPECT_EQ(counts.lines, 2u);
-  EXPECT_EQ(records, 4u);
-  // So it is when nobody goes on any more; then the logs get their foot.
-  EXPECT_EQ(read_back(LogsGoOn::no).lines, 2u);
-  EXPECT_EQ(records, 6u);
-  EXPECT_EQ(read(log_path("R001")).first.back(), "# remark: the process ended before its time; this log was completed from its staging file");
-  // Lines behind that point were written by somebody whose staging file is missing.
-  std::ofstream(log_path("R001"), std::ios::app) << read(log_path("R001")).second.back() << "\n";
-  EXPECT_THROW(read_back(LogsGoOn::yes), std::runtime_error);
-  EXPECT_THROW(read_back(LogsGoOn::no), std::runtime_error);
-}
-
-TEST_F(RecorderTest, WhatWasMovedToTheLogsMeanwhileIsReadBackThere) {
-  const LogOptions wanted = options();
-  std::filesystem::create_directories(wanted.folder);
-  std::string path;
-  {
-    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
-    ring.push(received(1, 0));
-    path = ring.path();
-  }
-  std::filesystem::rename(path, wanted.folder + "/killed");
-  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::no, [](const Record&) {});
-  EXPECT_EQ(counts.lines, 1u);
-  EXPECT_FALSE(std::filesystem::exists(wanted.folder + "/killed"));
-}
-
-TEST_F(RecorderTest, WhatIsBeingMovedToTheLogsIsReadBackWhereItWasAndLeavesNoCopy) {
-  const LogOptions wanted = options();
-  std::filesystem::create_directories(wanted.folder);
-  std::string path;
-  {
-    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
-    ring.push(received(1, 0));
-    path = ring.path();
-  }
-  std::ofstream(wanted.folder + "/killed") << "half of it";
-  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::no, [](const Record&) {});
-  EXPECT_EQ(counts.lines, 1u);
-  EXPECT_FALSE(std::filesystem::exists(path));
-  EXPECT_FALSE(std::filesystem::exists(wanted.folder + "/killed"));
-}
-
-TEST_F(RecorderTest, WhatWasDroppedIsKnownToWhoReadsBackAgain) {
-  for (const LogsGoOn first : {LogsGoOn::yes, LogsGoOn::no}) {
-    std::string path;
-    {
-      StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
-      ring.push(received(1, 0));
-      ring.push(received(2, 0));
-      ring.count_dropped();
-      ring.add_unwritten(2);
-      path = ring.path();
-    }
-    const LogOptions wanted = options();
-    std::filesystem::remove_all(wanted.folder);
-    std::filesystem::create_directories(wanted.folder);
-    const auto read_back = [&](LogsGoOn go_on) {
-      return salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, go_on, [](const Record&) {}).dropped;
-    };
-    EXPECT_EQ(read_back(first), 3u);
-    ASSERT_FALSE(std::filesystem::exists(path));
-    EXPECT_EQ(read_back(first), 3u) << "killed before it said a hello: there are the logs alone";
-    EXPECT_EQ(read_back(LogsGoOn::no), 3u);
-  }
-}
-
-TEST_F(RecorderTest, WhoIsKilledWhileReadingBackLeavesAllOfItToTheNext) {
-  std::string path;
-  {
-    StagingRing ring = StagingRing::create(staging(), "killed", WorkerRole::receivers, StagingRing::bytes_min);
-    for (const auto& [number, index] : {std::pair(1u, 0u), {2u, 0u}, {1u, 1u}, {2u, 1u}, {1u, 2u}}) ring.push(received(number, index));
-    path = ring.path();
-  }
-  const LogOptions wanted = options();
-  std::filesystem::create_directories(wanted.folder);
-  for (int killed_at = 0; killed_at < 5; ++killed_at) {
-    int seen = 0;
-    const auto dies = [&](const Record&) {
-      if (seen++ == killed_at) throw std::runtime_error("killed");
-    };
-    EXPECT_THROW(salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::yes, dies), std::runtime_error);
-  }
-  std::uint64_t records = 0;
-  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::yes, [&](const Record&) { ++records; });
-  EXPECT_EQ(records, 5u);
-  EXPECT_EQ(counts.lines, 5u);
 }
 
 TEST_F(RecorderTest, OffHasNoFilesAtAll) {

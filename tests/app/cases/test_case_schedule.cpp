@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which run comes next, and when a stop rule has enough of them.
+#include "app/cases/case_schedule.h"
+
+#include "app/cases/case_figures.h"
+#include "tests/app/cases/small_case.h"
+
+namespace n2nq::app {
+namespace {
+
+TEST(case_schedule, repeats_until_the_interval_is_as_tight_as_asked) {
+  const CasePlan plan = small_plan("1, 2", until_tight);
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  std::map<int, int> repeats;
+  // One service: hardly any spread. Two: far more than 5 %.
+  while (const auto run = schedule.next(results)) {
+    const int services = run->settings.senders.amount, repeat = ++repeats[services];
+    ASSERT_LE(repeat, 8);
+    results.add(finished(*run, services == 1 ? 100 + 0.1 * repeat : 100 + 40 * (repeat % 3)));
+  }
+  EXPECT_EQ(repeats[1], 3) << "tight at once";
+  EXPECT_EQ(repeats[2], 8) << "never tight: the most that are allowed";
+  EXPECT_EQ(schedule.done(results), 11);
+  EXPECT_EQ(schedule.total(results), 11);
+}
+
+TEST(case_schedule, makes_an_interval_anew_only_of_other_repeats) {
+  const CasePlan plan = small_plan("1, 2", until_tight);
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  std::optional<ScheduledRun> last;
+  while (const auto run = schedule.next(results)) {
+    last = run;
+    results.add(finished(*run, 100 * run->settings.senders.amount + 0.1 * run->repeat));
+  }
+  const auto ask = [&] {
+    case_figure(plan, schedule, results, 0);
+    return std::pair(schedule.total(results), schedule.seconds_left(results) > 0);
+  };
+  EXPECT_EQ(ask(), std::pair(6, false)) << "both are tight";
+  EXPECT_EQ(schedule.intervals().made(), 2u);
+  results.add(finished(*last, 5000));  // run again
+  EXPECT_TRUE(schedule.next(results));
+  EXPECT_EQ(ask(), std::pair(11, true)) << "no longer";
+  EXPECT_EQ(schedule.intervals().made(), 3u);
+  results.add(finished(*last, 100 * last->settings.senders.amount + 0.1 * last->repeat));
+  EXPECT_EQ(ask(), std::pair(6, false));
+  EXPECT_EQ(schedule.intervals().made(), 3u) << "known from before";
+}
+
+TEST(case_schedule, what_settings_do_not_allow_is_no_knee) {
+  const CasePlan plan = small_plan("10, 40", R"(knee: { axis: services, from: 10, to: 10000 }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
+)",
+                                Scale::stress);
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  while (const auto run = schedule.next(results)) {
+    ASSERT_LT(results.count(), 50);
+    CaseRunResult result = finished(*run, 100);
+    result.keeps_up = true;
+    results.add(result);
+  }
+  const auto curves = schedule.curves(results);
+  ASSERT_EQ(curves.size(), 1u);
+  const QString words =
+      "keeps up to 2000 services, the highest tried that settings allow (senders.amount must be a whole number from 1 to 2000, not \"2040\")";
+  EXPECT_EQ(curves[0].knee.low, 2000);
+  EXPECT_EQ(curves[0].knee.high, 0) << "a load that was never run is no upper end";
+  EXPECT_EQ(curves[0].knee.words("services"), words);
+  const Figure figure = case_figure(plan, schedule, results, 0);
+  ASSERT_EQ(figure.references.size(), 1u);
+  EXPECT_TRUE(figure.references[0].text.endsWith(words)) << figure.references[0].text.toStdString();
+  EXPECT_FALSE(figure.references[0].x);
+}
+
+TEST(case_schedule, looks_for_the_knee_on_where_the_first_run_of_a_load_is_missing) {
+  const CasePlan plan = small_plan("10, 40", R"(knee: { axis: services, from: 10, to: 40 }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50 }
+)",
+                                Scale::stress);
+  const CaseSchedule schedule(plan);
+  std::vector<CaseRunResult> results;
+  const auto all_but = [&](std::size_t left_out) {
+    CaseResults out;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (i != left_out) out.add(results[i]);
+    }
+    return out;
+  };
+  // Nothing keeps up: two bad runs of the first load are enough.
+  while (const auto run = schedule.next(all_but(results.size()))) {
+    ASSERT_LT(results.size(), 2u);
+    results.push_back(finished(*run, 100));
+    results.back().keeps_up = false;
+  }
+  ASSERT_EQ(results.size(), 2u);
+  for (const std::size_t missing : {0u, 1u}) {
+    CaseResults left = all_but(missing);
+    const auto next = schedule.next(left);
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->sha256, results[missing].sha256);
+    EXPECT_EQ(next->repeat, static_cast<int>(missing) + 1);
+    left.add(results[missing]);
+    EXPECT_FALSE(schedule.next(left));
+  }
+}
+
+}  // namespace
+}  // namespace n2nq::app
