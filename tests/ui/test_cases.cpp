@@ -186,6 +186,8 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(!button("scale_thesis")->isEnabled());
     bench->window().show_page(QStringLiteral("Bench"));
     QVERIFY(!button("button_start_all")->isEnabled());
+    QVERIFY2(button("button_stop_all")->toolTip().contains(QStringLiteral("Stop on the page Test cases")),
+             qPrintable(button("button_stop_all")->toolTip()));
     bench->window().show_page(QStringLiteral("Test cases"));
     QVERIFY(bench->click(QStringLiteral("button_cases_pause")));
     QVERIFY(wait_off());

@@ -150,6 +150,7 @@ void RunBar::refresh_lights() {
 }
 
 void RunBar::show_case_progress() {
+  stop_->setToolTip(QStringLiteral("A test case runs: Stop on the page Test cases ends it"));
   const app::RunControl* run = cases_->run();
   const double share = run != nullptr ? run->progress() : 0;
   QString text = cases_->run_text();
