@@ -44,7 +44,10 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
   connect(&deadline_timer_, &QTimer::timeout, this, [this] { shared_->look_at_deadline(); });
   reach_timer_.setSingleShot(true);
   reach_timer_.setTimerType(Qt::PreciseTimer);  // others may be half a second late, which the 10 s of a start do not have
-  connect(&reach_timer_, &QTimer::timeout, this, [this] { on_ended(reach_problem_); });
+  connect(&reach_timer_, &QTimer::timeout, this, [this] {
+    waits_for_jump_ = true;  // it has
+    on_ended(reach_problem_);
+  });
   agent_timer_.setSingleShot(true);
   agent_timer_.setInterval(agent_answers_ms);
   connect(&agent_timer_, &QTimer::timeout, this, [this] {
@@ -71,6 +74,7 @@ void SshSession::open() {
 
 void SshSession::connect_now() {
   --attempts_left_;
+  waits_for_jump_ = false;
   questions_.begin();
   if (!config_.problems.isEmpty()) {
     end_later({SshProblem::Kind::settings, QString("%1: %2").arg(name_, config_.problems.front()), "Mend that: ssh does not connect so, either"});
@@ -144,7 +148,7 @@ SshProblem SshSession::blame_jump(const SshProblem& given) const {
   const QString what = state_ == State::ready ? QString("the connection to %1 was lost").arg(name_) : name_;
   if (via_->state() == State::ended) {
     const SshProblem& why = via_->problem();
-    return {given.kind, QString("%1: its jump host failed: %2").arg(what, why.why), why.what_to_do};
+    return {state_ == State::ready ? given.kind : why.kind, QString("%1: its jump host failed: %2").arg(what, why.why), why.what_to_do};
   }
   const int silence_ms = via_->shared()->silence_ms();
   if (silence_ms < jump_silent_ms) return given;
@@ -168,9 +172,6 @@ void SshSession::go_via() {
       on_ended(told);
     });
   };
-  if (via_->state() == State::ready) return dial(ssh_reach_ms_max);
-  // What the way there has taken is not there any more for what is behind it.
-  connect(via_.get(), &SshSession::ready, this, [this, dial] { dial(via_->shared()->reach_left_ms()); });
   const auto over = [this] {
     const SshProblem& why = via_->problem();
     on_ended({why.kind, QString("%1: its jump host failed: %2").arg(name_, why.why), why.what_to_do});
@@ -178,6 +179,9 @@ void SshSession::go_via() {
   connect(via_.get(), &SshSession::ended, this, [this, over] {
     if (shared_ && state_ == State::connecting) over();
   });
+  if (via_->state() == State::ready) return dial(ssh_reach_ms_max);
+  // What the way there has taken is not there any more for what is behind it.
+  connect(via_.get(), &SshSession::ready, this, [this, dial] { dial(via_->shared()->reach_left_ms()); });
   if (via_->state() == State::ended) {
     QTimer::singleShot(0, this, over);
   } else {
@@ -234,7 +238,8 @@ void SshSession::end_later(const SshProblem& why) {
 void SshSession::on_ended(const SshProblem& given) {
   if (state_ == State::ended) return;
   // What ends because its jump host does may hear of it first.
-  if (via_ && via_->state_ == State::ready && given.kind == SshProblem::Kind::lost && !std::exchange(waits_for_jump_, true)) {
+  const bool may_be_the_jump = given.kind == SshProblem::Kind::lost || given.kind == SshProblem::Kind::unreachable;
+  if (via_ && via_->state_ == State::ready && may_be_the_jump && !std::exchange(waits_for_jump_, true)) {
     QTimer::singleShot(jump_ends_ms, this, [this, given] { on_ended(given); });
     return;
   }

@@ -91,7 +91,7 @@ class SshSession : public QObject {
   SessionQuestions questions_;
   std::shared_ptr<SshSecrets> secrets_;
   std::shared_ptr<SshSession> via_;     // the jump host
-  bool waits_for_jump_ = false;         // to know whether that one is lost, too
+  bool waits_for_jump_ = false;         // or has waited, to know whether that one is lost, too
   std::set<const SshSession*> behind_;  // those that wait for this one as their jump host
   std::shared_ptr<SshShared> shared_;
   State state_ = State::idle;

@@ -267,6 +267,24 @@ TEST_F(SshSessionTest, a_jump_host_that_is_lost_before_it_has_gone_on_is_what_is
   EXPECT_NE(told().find("its jump host failed: the connection to h1 was lost"), std::string::npos) << told();
 }
 
+TEST_F(SshSessionTest, a_jump_host_that_is_lost_once_it_has_gone_on_is_what_is_told_too) {
+  auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
+  via->open();
+  ASSERT_TRUE(wait_until([&] { return via->state() == SshSession::State::ready; })) << via->problem().text().toStdString();
+  lab->inside(2, {"pkill", "-STOP", "-f", "sshd.*listener"});  // its system takes the connection, and says nothing
+  const auto listens = qScopeGuard([this] { lab->inside(2, {"pkill", "-CONT", "-f", "sshd.*listener"}); });
+  config = lab->config().look_up("h2");
+  auto behind = std::make_shared<SshSession>("h2", config, SshUse::control, person, secrets, via);
+  behind->open();
+  const QString reached = lab->address(2) + ":" + QString::number(config.port);
+  ASSERT_TRUE(wait_until([&] { return QString(lab->inside(1, {"ss", "-Htn", "state", "established"})).contains(reached); }));
+  lab->kill_sessions(1);
+  ASSERT_TRUE(wait_until([&] { return behind->state() == SshSession::State::ended; }));
+  EXPECT_EQ(behind->problem().kind, SshProblem::Kind::lost) << behind->problem().why.toStdString();
+  EXPECT_TRUE(behind->problem().why.startsWith("h2: its jump host failed: the connection to h1 was lost"))
+      << behind->problem().why.toStdString();
+}
+
 TEST_F(SshSessionTest, a_jump_host_that_cannot_go_on_says_why) {
   auto via = std::make_shared<SshSession>("h1", config, SshUse::control, person, secrets);
   config.host_name = "127.0.0.1";
