@@ -169,8 +169,8 @@ def main():
     if arguments.judge:
         try:
             print_table(judged_anew(arguments.judge))
-        except KeyError as missing:
-            parser.error(f"{arguments.judge} has no runs of {missing}: it is from before each kind of relay ran twice")
+        except KeyError as absent:
+            parser.error(f"{arguments.judge} has no runs of {absent}: it is from before each kind of relay ran twice")
         return
     facts = environment()
     print(f"{facts['cpu']}, {facts['cores']} cores, Linux {facts['kernel']}, commit {facts['commit']}, load {facts['load']:.1f}")
