@@ -219,7 +219,7 @@ void Sender::finish_if_done(std::int64_t now_ns) {
 void Sender::stop() {
   if (is_over()) return;
   stopping_ = true;
-  if (state() == ServiceState::waiting) {  // never had a connection: there is nobody to say END to
+  if (state() == ServiceState::waiting && !comes_back()) {  // never had a connection: there is nobody to say END to
     close();
     return set_state(ServiceState::ended);
   }

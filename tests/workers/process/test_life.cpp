@@ -271,6 +271,33 @@ TEST(Life, ARestartedBrokerIsFoundAgainAndTheRunGoesOn) {
   }
 }
 
+TEST(Life, SendersThatGoOnAndAreStoppedBeforeTheyAreConnectedOfferAgainWhatTheKilledOnesOwe) {
+  SmallRun run(until_stopped());
+  run.launch();
+  run.start();
+  stats_until(*run.senders, [](const json& stats) { return stats["attempted"] > 100; });
+  run.broker->kill(SIGKILL);
+  run.broker->wait_for_exit();
+  const std::string staging_file = run.senders->staging_file();
+  run.senders->kill(SIGKILL);
+  run.senders->wait_for_exit();
+  run.launch_broker(run.port);
+  run.broker->kill(SIGSTOP);  // it lets them wait
+  run.senders = std::make_unique<Child>("n2nq-senders");
+  json configure = run.configure_senders();
+  configure["continue"] = staging_file;
+  run.senders->send(configure);
+  run.senders->wait_for_type("hello");
+  for (const json& message : {run.connect_message(), json{{"type", "stop"}}, SmallRun::stats_message(1)}) run.senders->send(message);
+  run.senders->wait_for_type("stats");
+  run.broker->kill(SIGCONT);
+  run.finish();
+  EXPECT_GT(run.senders_bye["attempted"], 100);
+  EXPECT_EQ(run.senders_bye["attempted"], run.senders_bye["accepted"]);
+  const measure::Ledger ledger = ledger_of(run);
+  EXPECT_EQ(ledger.lost_before_queue, 0u) << reasons(ledger);
+}
+
 TEST(Life, AWrongTokenIsRefusedForGood) {
   SmallRun run({});
   run.launch_broker();
