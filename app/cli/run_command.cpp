@@ -11,6 +11,7 @@
 #include "app/cli/interrupts.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/result_table.h"
+#include "app/cli/run_patience.h"
 #include "app/cli/terminal_questions.h"
 #include "app/control/result.h"
 #include "app/host/host_launchers.h"
@@ -91,6 +92,7 @@ int RunCommand::execute() {
   const auto over_ssh = [&pool](const Host& host) { return pool.launcher(host); };
   control_ = std::make_unique<RunControl>(options, std::make_unique<HostLaunchers>(*book, over_ssh));
   connect(&interrupts, &Interrupts::interrupted, this, &RunCommand::interrupt);
+  be_brief_while_it_runs(*control_);
   connect(control_.get(), &RunControl::message, this, [this](const QString& text) { terminal_.say("n2nq-bench: " + text); });
   connect(control_.get(), &RunControl::fetching_waits, this, [this](Role, const QString& why) {
     if (!why.isEmpty()) terminal_.say("n2nq-bench: " + why);

@@ -26,7 +26,9 @@ QByteArray ProgramTrial::command(const QString& path, const QByteArray& sha256) 
 }
 
 ProgramTrial::ProgramTrial(const QByteArray& out, const QByteArray& error_out, int code, bool killed) : code_(code), killed_(killed) {
-  const qsizetype at = out.lastIndexOf(machine_mark);
+  qsizetype at = out.lastIndexOf(machine_mark);
+  // What is forced on an account may repeat the command that was asked for: no shell has read that.
+  while (at >= 0 && out.mid(at + machine_mark.size(), 1) == "$") at = at == 0 ? -1 : out.lastIndexOf(machine_mark, at - 1);
   shell_ = at >= 0;
   const QByteArrayList lines = shell_ ? out.mid(at + machine_mark.size()).split('\n') : QByteArrayList();
   machine_ = lines.value(0).trimmed();

@@ -87,8 +87,12 @@ bool FollowFile::go_on(SshLink& link) {
   return file_.go_on(link, step_bytes_, done);
 }
 
-BringFolder::BringFolder(QString remote, QString local, FileProgress progress, bool keep)
-    : remote_(std::move(remote)), local_(std::move(local)), progress_(std::move(progress)), keep_(keep) {}
+BringFolder::BringFolder(QString remote, QString local, FileProgress progress, bool keep, std::shared_ptr<std::atomic<bool>> is_there)
+    : remote_(std::move(remote)),
+      local_(std::move(local)),
+      progress_(std::move(progress)),
+      keep_(keep),
+      is_there_(std::move(is_there)) {}
 
 bool BringFolder::go_on(SshLink& link) {
   if (!listed_) {
@@ -117,7 +121,13 @@ bool BringFolder::go_on(SshLink& link) {
 
 void BringFolder::list(SshLink& link) {
   listed_ = true;
-  for (const SftpEntry& entry : Sftp(link).list(remote_)) {
+  Sftp sftp(link);
+  const std::vector<SftpEntry> entries = sftp.list(remote_);
+  if (entries.empty() && is_there_ && *is_there_ && !sftp.look(remote_)) {
+    throw SshError(SshProblem::Kind::missing, QString("%1: the folder %2, where the logs are, is not there").arg(link.target().name, remote_),
+                   "Is the disk mounted there that it is on?");
+  }
+  for (const SftpEntry& entry : entries) {
     if (entry.is_file && is_log(entry.name)) {
       waiting_.push_back(entry);
       all_bytes_ += static_cast<qint64>(entry.size);
@@ -137,6 +147,7 @@ void BringFolder::list(SshLink& link) {
 
 void BringFolder::clear(SshLink& link) {
   Sftp sftp(link);
+  if (is_there_) *is_there_ = false;
   const bool all_goes = strange_.isEmpty() && unreadable_.isEmpty() && (!keep_ || names_.isEmpty());
   const QString kept = remote_ + '/' + MakeRunFolder::kept_name;
   if (!keep_) {

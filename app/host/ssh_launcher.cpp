@@ -18,6 +18,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr int bring_back_pause_ms = 2'000;
+constexpr int bring_back_refused_pause_ms = 5'000;  // a host may shut out who is refused often
 constexpr qint64 bring_back_silent_ms = 60'000;    // a network that comes back takes as long after a laptop has slept
 constexpr qint64 bring_back_stuck_ms = 3'600'000;  // over a link that is lost again and again before it comes to anything new
 constexpr qsizetype run_name_chars_max = 80;
@@ -43,10 +44,26 @@ int signal_number(const QString& name) {
   return SIGKILL;  // one that sshd has no word for, such as SIGBUS
 }
 
-/// What a person declined, or the host refused, does not.
+/// Of the way to the host.
 bool may_pass(const SshProblem& why) {
   return why.kind == SshProblem::Kind::lost || why.kind == SshProblem::Kind::silent || why.kind == SshProblem::Kind::unreachable ||
          why.kind == SshProblem::Kind::name;
+}
+
+/// A host that was there before may refuse for a while what it took then: one that is booting lets nobody in, and has not mounted all yet.
+/// What a person was asked, and declined or answered in vain, is not asked again and again.
+bool may_pass_behind_a_cut(const SshProblem& why) {
+  switch (why.kind) {
+    case SshProblem::Kind::files:
+    case SshProblem::Kind::settings:
+    case SshProblem::Kind::host_key_changed:
+      return false;
+    case SshProblem::Kind::login:
+    case SshProblem::Kind::host_key_unknown:
+      return !why.person_asked;
+    default:
+      return true;
+  }
 }
 
 }  // namespace
@@ -120,7 +137,7 @@ void SshLauncher::put_over(bool listens) {
   const auto room = needs_no_room() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
   host_->place(placed_file_, room, putting_.get(), [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
     if (problem.kind == SshProblem::Kind::lost && take_puts_again()) return put_over(listens);
-    away_ = may_pass(problem);
+    away_ = may_pass(problem) || (problem.kind == SshProblem::Kind::login && may_pass_behind_a_cut(problem));
     if (!problem.none()) return emit failed(problem.text());
     if (listens && host_->data_address().isEmpty()) {
       return emit failed(host_->no_data_address().text());
@@ -264,9 +281,11 @@ void SshLauncher::make_folders() {
     };
     const auto answers = std::make_shared<Answers>(wanted.size());
     for (const QString& folder : wanted) {
-      files->run(std::make_shared<MakeRunFolder>(folder, pid_, host_->host().keep_files), this, [answers, go_on](const SshProblem& why) {
+      files->run(std::make_shared<MakeRunFolder>(folder, pid_, host_->host().keep_files), this, [this, answers, go_on](const SshProblem& why) {
         if (answers->first_problem.none()) answers->first_problem = why;
-        if (--answers->left == 0) go_on(answers->first_problem);
+        if (--answers->left != 0) return;
+        if (answers->first_problem.none()) *has_folder_there_ = true;
+        go_on(answers->first_problem);
       });
     }
   });
@@ -396,13 +415,12 @@ void SshLauncher::bring_back_again() {
   if (bringing_.isEmpty()) return;
   const auto again = [this](const SshProblem& why) {
     if (bringing_.isEmpty()) return;
-    const bool for_good = why.kind == SshProblem::Kind::files || why.kind == SshProblem::Kind::no_sftp ||
-                          why.kind == SshProblem::Kind::login || why.kind == SshProblem::Kind::host_key_changed;
     // Nothing of use lies where no folder could be made.
     const bool too_long = brought_some_.hasExpired(bring_back_silent_ms) || brought_more_.hasExpired(bring_back_stuck_ms);
-    if (for_good || made_no_folder_ || too_long) return on_brought_back(why.text());
+    if (!may_pass_behind_a_cut(why) || made_no_folder_ || too_long) return on_brought_back(why.text());
     if (!std::exchange(told_waiting_, true)) emit bring_back_waits(why.why);
-    QTimer::singleShot(bring_back_pause_ms, this, &SshLauncher::bring_back_again);
+    const bool refused = why.kind == SshProblem::Kind::login;
+    QTimer::singleShot(refused ? bring_back_refused_pause_ms : bring_back_pause_ms, this, &SshLauncher::bring_back_again);
   };
   host_->with_files(this, [this, again](const SshProblem& why, SshFiles* files) {
     if (bringing_.isEmpty()) return;
@@ -422,7 +440,8 @@ void SshLauncher::bring_back_again() {
         emit self->bringing_back(done, all);
       });
     };
-    bring_task_ = files->run(std::make_shared<BringFolder>(bringing_, bringing_to_, progress, host_->host().keep_files), this,
+    const auto task = std::make_shared<BringFolder>(bringing_, bringing_to_, progress, host_->host().keep_files, has_folder_there_);
+    bring_task_ = files->run(task, this,
                              [this, again](const SshProblem& trouble) {
                                bring_task_.reset();
                                trouble.none() ? on_brought_back(QString()) : again(trouble);

@@ -5,6 +5,7 @@
 
 #include <QElapsedTimer>
 #include <QTimer>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <set>
@@ -87,6 +88,7 @@ class SshLauncher : public Launcher {
   mutable std::set<QString> folders_wanted_;  // there, to be made before the process hears of them
   bool making_folders_ = false;
   bool made_no_folder_ = false;  // or not all
+  const std::shared_ptr<std::atomic<bool>> has_folder_there_ = std::make_shared<std::atomic<bool>>(false);  // until it is cleared away
   QByteArray unwritten_;
   QStringList followed_;
   QTimer follow_timer_;  // until they are followed again, after the connection for files was lost

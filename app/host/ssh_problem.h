@@ -28,12 +28,14 @@ struct SshProblem {
     architecture,  // the machine is built for other programs, or the program for other machines
     noexec,        // nothing that is in the folder there can be run
     program,       // it cannot be brought there, or cannot be run for another reason
+    missing,       // what was there before is not, or not yet: its disk may be mounted later
   };
   Kind kind = Kind::none;
   QString why;         // a sentence that names the host
   QString what_to_do;  // a sentence, or empty
   bool again = false;  // the host did not wait for the person, or for their agent: another attempt finds what was answered
   std::optional<std::chrono::steady_clock::time_point> last_heard = {};  // when the last bytes came over it; none: it was not logged in
+  bool person_asked = false;  // on the way to it, for what a log-in or a host key needs
   bool key_revoked = false;  // host_key_changed: because it is revoked, not because another one is known
   bool none() const { return kind == Kind::none; }
   /// Both, as one text.

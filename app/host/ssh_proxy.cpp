@@ -71,7 +71,10 @@ SshProxy::SshProxy(const QString& command) {
 }
 
 SshProxy::~SshProxy() {
-  if (pid_ > 0) SshThreads::start([pid = pid_] { see_to_its_end(pid); });
+  if (pid_ <= 0 || SshThreads::start([pid = pid_] { see_to_its_end(pid); })) return;
+  // No thread is to be had: it gets no time to end by itself.
+  ::kill(-pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
 }
 
 void SshProxy::listen() {

@@ -200,7 +200,7 @@ void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> so
     if (const auto there = shared.lock()) there->post([self, waits] { self->on_agent_waits(waits); });
   };
   SshTarget target{config_, name_, addresses, std::move(socket), &questions_, secrets_, agent_waits, declines_before_};
-  SshThreads::start([self = this, shared = shared_, use = use_, target = std::move(target)]() mutable {
+  const bool begun = SshThreads::start([self = this, shared = shared_, use = use_, target = std::move(target)]() mutable {
     SshProblem problem;
     try {
       SshWorker worker(std::move(target), use, shared);
@@ -211,6 +211,9 @@ void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> so
     }
     shared->post([self, problem] { self->on_ended(problem); });
   });
+  if (begun) return;
+  end_later({SshProblem::Kind::lost, QString("%1: no thread could be begun for the connection").arg(name_),
+             "Are there too many processes or threads on this machine (ulimit -u)?"});
 }
 
 void SshSession::on_connected(const QString& address) {
@@ -252,6 +255,7 @@ void SshSession::on_ended(const SshProblem& given) {
   }
   SshProblem why = blame_jump(given);
   why.last_heard = given.last_heard;
+  why.person_asked = questions_.asked_person() || (via_ && via_->questions_.asked_person());
   leave_via();
   if (proxy_ && state_ == State::connecting && why.kind == SshProblem::Kind::unreachable) {
     const QString said = proxy_->said();

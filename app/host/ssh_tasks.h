@@ -146,7 +146,8 @@ class TouchFile : public SshTask {
  public:
   TouchFile(QString remote, QString folder) : remote_(std::move(remote)), folder_(std::move(folder)) {}
   bool go_on(SshLink& link) override {
-    Sftp(link).touch(remote_, folder_);
+    // Where runs are kept what is left of a cut is swept; before the first of them there is no such folder.
+    if (Sftp sftp(link); sftp.touch(remote_, folder_ + "/runs").time_s == 0) sftp.touch(remote_, folder_);
     return false;
   }
 
@@ -251,8 +252,9 @@ class FollowFile : public SshTask {
 /// All logs of a folder there into one here, and then away with them there.
 class BringFolder : public SshTask {
  public:
-  /// `keep`: what was brought stays there, too, and nobody sweeps it.
-  BringFolder(QString remote, QString local, FileProgress progress, bool keep = false);
+  /// `keep`: what was brought stays there, too, and nobody sweeps it. `is_there`: as long as it is true, a folder that is not there is
+  /// missing; it becomes false when it begins to be cleared away. Null, or false: then there was nothing to bring.
+  BringFolder(QString remote, QString local, FileProgress progress, bool keep = false, std::shared_ptr<std::atomic<bool>> is_there = {});
   bool go_on(SshLink& link) override;
 
  private:
@@ -261,6 +263,7 @@ class BringFolder : public SshTask {
   const QString remote_, local_;
   FileProgress progress_;
   const bool keep_;
+  const std::shared_ptr<std::atomic<bool>> is_there_;
   bool listed_ = false;
   std::deque<SftpEntry> waiting_;
   QStringList names_;  // of all that is fetched

@@ -10,6 +10,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace n2nq::app {
@@ -51,7 +52,7 @@ Left& left() {
 
 }  // namespace
 
-void SshThreads::start(std::function<void()> body) {
+bool SshThreads::start(std::function<void()> body) {
   const std::lock_guard lock(left().mutex);
   auto& threads = left().threads;
   for (auto at = threads.begin(); at != threads.end();) {
@@ -67,12 +68,18 @@ void SshThreads::start(std::function<void()> body) {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, &before);
-  threads.push_back({std::thread([body = std::move(body), over] {
-                       body();
-                       over->store(true);
-                     }),
-                     over});
+  bool begun = true;
+  try {
+    threads.push_back({std::thread([body = std::move(body), over] {
+                         body();
+                         over->store(true);
+                       }),
+                       over});
+  } catch (const std::system_error&) {
+    begun = false;
+  }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return begun;
 }
 
 void SshThreads::note_left_look_up() {

@@ -10,8 +10,8 @@ namespace n2nq::app {
 
 class SshThreads {
  public:
-  /// Any thread.
-  static void start(std::function<void()> body);
+  /// Any thread. False: the system has no more of them, and nothing was begun.
+  [[nodiscard]] static bool start(std::function<void()> body);
   /// The main thread: one is left that the system has not answered yet.
   static void note_left_look_up();
   /// Ends the process where there is such a one, for which Qt would wait at the application's end for half a minute or more; waits for the

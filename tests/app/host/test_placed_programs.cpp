@@ -338,7 +338,10 @@ TEST_F(PlacedProgramsTest, an_account_without_a_shell_is_named_with_what_it_says
   EXPECT_NE(told().find("chsh"), std::string::npos) << told();
   lab->inside(2, {"mv", "/etc/passwd.kept", "/etc/passwd"});
   for (const auto& [forced, says] : {std::pair("/bin/echo only for backups", "runs no command for it: it says only for backups"),
-                                     {"internal-sftp", "runs no command for it: it says This service allows sftp connections only"}}) {
+                                     {"internal-sftp", "runs no command for it: it says This service allows sftp connections only"},
+                                     {"case \"$SSH_ORIGINAL_COMMAND\" in *sftp*) exec /usr/lib/openssh/sftp-server;; esac; echo \"not allowed: "
+                                      "$SSH_ORIGINAL_COMMAND\"; exit 1",
+                                      "runs no command for it: it says not allowed: "}}) {
     lab->change_sshd(2, QString("1i ForceCommand %1").arg(forced));
     pool = std::make_unique<HostPool>(person, programs_folder);
     make(lab->host(2));

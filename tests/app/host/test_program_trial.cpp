@@ -56,5 +56,13 @@ TEST(ProgramTrial, nor_does_what_they_left_in_the_background) {
   EXPECT_EQ(dotted.version().toStdString(), "0.1");
 }
 
+TEST(ProgramTrial, what_repeats_the_command_is_no_shell) {
+  const QByteArray said = "not allowed: " + ProgramTrial::command(".cache/x", "00ff") + "\n";
+  const ProgramTrial trial(said, "", 1, false);
+  EXPECT_FALSE(trial.has_shell());
+  EXPECT_EQ(trial.problem("h1", "lab", "f", "n2nq-senders").kind, SshProblem::Kind::no_shell);
+  EXPECT_TRUE(ProgramTrial("n2nq-machine x86_64\n" + said, "", 0, false).has_shell()) << "but one that had read it before is";
+}
+
 }  // namespace
 }  // namespace n2nq::app

@@ -278,6 +278,51 @@ TEST_F(RunFoldersTest, who_goes_on_in_a_folder_in_which_nothing_can_be_made_leav
   EXPECT_TRUE(told->endsWith("; the rest is on h1 in " + there + ", for a day")) << told->toStdString();
 }
 
+/// A machine that is switched on again answers before it lets anybody in, and before all its disks are there.
+TEST_F(RunFoldersTest, a_host_that_is_still_booting_is_waited_for) {
+  struct Hindrance {
+    const char* name;
+    std::function<void(const QString& name)> begin, end;
+  };
+  const Hindrance hindrances[] = {
+      {"nobody is let in", [](const QString&) { lab->change_sshd(1, "1i DenyUsers lab"); },
+       [](const QString&) { lab->change_sshd(1, "/^DenyUsers/d"); }},
+      {"the folder is not there", [](const QString& name) { sh("mv runs/" + name + " away"); },
+       [](const QString& name) { sh("mv away runs/" + name); }},
+  };
+  person.is_there = false;
+  for (const Hindrance& hindrance : hindrances) {
+    HostPool pool(person, programs_folder);
+    const QTemporaryDir local;
+    const auto launcher = pool.launcher(lab->host(1));
+    QString name;
+    let_run(*launcher, "n2nq-broker", [&] {
+      name = launcher->folder_there(local.path()).section('/', -1);
+      return QByteArray(configure_broker);
+    });
+    bool gone = false;
+    QString waits;
+    std::optional<QString> brought;
+    QObject::connect(launcher.get(), &Launcher::gone, [&] { gone = true; });
+    QObject::connect(launcher.get(), &Launcher::bring_back_waits, [&](const QString& why) { waits = why; });
+    QObject::connect(launcher.get(), &Launcher::brought_back, [&](const QString& error) { brought = error; });
+    launcher->kill();
+    ASSERT_TRUE(wait_until([&] { return gone; }));
+    sh("echo x >runs/" + name + "/broker.log");
+    hindrance.begin(name);
+    lab->kill_sessions(1);
+    launcher->bring_back(local.path());
+    ASSERT_TRUE(wait_until([&] { return brought || !waits.isEmpty(); })) << hindrance.name;
+    EXPECT_FALSE(brought) << hindrance.name << ": " << brought->toStdString();
+    EXPECT_TRUE(waits.contains("h1")) << waits.toStdString();
+    hindrance.end(name);
+    ASSERT_TRUE(wait_until([&] { return brought.has_value(); }));
+    EXPECT_EQ(*brought, "") << hindrance.name;
+    EXPECT_TRUE(QFile::exists(local.filePath("broker.log"))) << hindrance.name;
+    EXPECT_TRUE(runs().isEmpty()) << hindrance.name;
+  }
+}
+
 /// The last attempt to reach it is begun within the time in which it is waited for, and may have its answer behind that.
 TEST_F(RunFoldersTest, what_is_reached_by_the_last_attempt_is_read_back_before_it_is_fetched_or_stays) {
   constexpr qint64 waited_for_ms = 61'500;
