@@ -7,6 +7,8 @@
 #include <QFileInfo>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "app/control/run_folder.h"
 #include "app/results/stored_run.h"
@@ -84,6 +86,17 @@ std::optional<OrderedJson> read_state(const QString& folder, QString& problem) {
   return state;
 }
 
+/// Absolute paths, in the order in which they were begun.
+QStringList finished_runs(const QString& folder) {
+  QStringList names = QDir(folder + "/runs").entryList(QDir::Dirs | QDir::NoDotAndDotDot), out;
+  std::sort(names.begin(), names.end(), is_earlier_run);
+  for (const QString& name : names) {
+    const QString run_folder = QFileInfo(folder + "/runs/" + name).absoluteFilePath();
+    if (QFileInfo::exists(run_folder + "/summary.json")) out += run_folder;  // else it was broken off
+  }
+  return out;
+}
+
 }  // namespace
 
 QString build_of_programs(const QString& programs_folder) {
@@ -108,7 +121,7 @@ std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString&
   folder.build_ = build;
   folder.begun_ = now;
   // Where it ends by what is measured, nobody knows before.
-  if (!plan.seeks_knee() && plan.rules().interval_percent <= 0) folder.runs_planned_ = plan.runs_expected();
+  if (!plan.decides_by_what_it_measures()) folder.runs_planned_ = plan.runs_expected();
   if (!QDir().mkpath(folder.path_ + "/runs")) return error = "Cannot make the folder " + folder.path_ + "/runs", std::nullopt;
   error = write_whole(folder.path_ + case_yaml, QByteArray::fromStdString(plan.file().text));
   if (const auto& base = plan.file().named_base; base && error.isEmpty()) {
@@ -195,6 +208,12 @@ QString CaseFolder::accept_build(const QString& build) {
   return write_state();
 }
 
+QString CaseFolder::note_runs(int runs) {
+  if (runs_planned_ == runs) return {};
+  runs_planned_ = runs;
+  return write_state();
+}
+
 QString CaseFolder::lock() {
   if (lock_) return {};
   const QString file = path_ + "/case.lock";
@@ -214,16 +233,26 @@ QString CaseFolder::next_run_folder(const ScheduledRun& run) const {
   return path_ + QString("/runs/%1-%2-r%3").arg(number + 1, 4, 10, QLatin1Char('0')).arg(slug(run.label)).arg(run.repeat);
 }
 
+int CaseFolder::runs_that_count(const QString& folder, const std::atomic<bool>* cancelled) {
+  std::set<std::string> counted;
+  for (const QString& run_folder : finished_runs(folder)) {
+    if (cancelled && *cancelled) break;
+    QString ignored;
+    const auto run = read_run(run_folder, ignored);
+    if (!run || !run->counts_in_case()) continue;
+    const ReadSettings settings = read_settings_file((run_folder + "/settings.yaml").toStdString());
+    if (settings.settings) counted.insert(settings_sha256(*settings.settings));
+  }
+  return static_cast<int>(counted.size());
+}
+
 CaseResults CaseFolder::read_results(const QString& folder, const CasePlan& plan, QStringList* unreadable,
                                      const std::atomic<bool>* cancelled) {
   CaseResults out;
-  QFileInfoList runs = QDir(folder + "/runs").entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot);
-  std::sort(runs.begin(), runs.end(), [](const QFileInfo& a, const QFileInfo& b) { return is_earlier_run(a.fileName(), b.fileName()); });
-  for (const QFileInfo& info : runs) {
+  for (const QString& run_folder : finished_runs(folder)) {
     if (cancelled && *cancelled) break;
-    if (!QFileInfo::exists(info.filePath() + "/summary.json")) continue;  // broken off
     QString problem;
-    auto result = read_case_run(info.absoluteFilePath(), plan, problem);
+    auto result = read_case_run(run_folder, plan, problem);
     if (result) {
       out.add(std::move(*result));
     } else if (unreadable) {

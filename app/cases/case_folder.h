@@ -46,14 +46,20 @@ class CaseFolder {
   const CaseFile& file() const { return file_; }
   const CaseChoice& choice() const { return choice_; }
   const QString& build() const { return build_; }
+  /// How many different runs it takes; empty: what is measured decides, and that has not ended yet.
+  const std::optional<int>& runs_planned() const { return runs_planned_; }
 
   /// From then on runs are of this build too. Empty result: done.
   QString accept_build(const QString& build);
   /// Empty: it is ours now, until unlock(), or until this is gone; else which bench works in it.
   QString lock();
   void unlock() { lock_.reset(); }
+  /// That it took so many, for who does not know what was measured. While it is ours. Empty result: done.
+  QString note_runs(int runs);
   /// Where the next run goes, whatever it is.
   QString next_run_folder(const ScheduledRun& run) const;
+  /// How many different runs in `folder` are finished and count, by what their files say of them alone; a few ms for each. Any thread.
+  static int runs_that_count(const QString& folder, const std::atomic<bool>* cancelled = nullptr);
   /// All runs in `folder` that are finished; takes a moment for each. `unreadable` are told. Any thread.
   static CaseResults read_results(const QString& folder, const CasePlan& plan, QStringList* unreadable = nullptr,
                                   const std::atomic<bool>* cancelled = nullptr);
@@ -67,7 +73,7 @@ class CaseFolder {
   CaseChoice choice_;
   QString build_;
   QDateTime begun_;
-  std::optional<int> runs_planned_;  // empty: what is measured decides
+  std::optional<int> runs_planned_;
   std::unique_ptr<FolderLock> lock_;  // never in a copy: it is to end when unlock() says so
 };
 

@@ -54,6 +54,8 @@ class CasePlan {
   const CaseChoice& choice() const { return choice_; }
   const CaseRules& rules() const { return rules_; }
   bool seeks_knee() const { return choice_.scale == Scale::stress; }
+  /// How many runs it takes is known only when all are there.
+  bool decides_by_what_it_measures() const { return seeks_knee() || rules().interval_percent > 0; }
   /// Every combination of values; at scale stress without the axis of the load: one for each curve, at the first load.
   const std::vector<CasePoint>& points() const { return points_; }
   /// The point of a curve at another load. `problem`: such settings cannot be run.

@@ -43,16 +43,11 @@ QString busy_host(const Json& summary) {
   return {};
 }
 
-/// As the settings call it.
-QString host_name(const Json& summary, const char* role) {
-  return qt_text(summary.value(Json::json_pointer(std::string("/settings/") + role + "/host"), std::string()));
-}
-
 /// Hosts of different names, one boot: pretend hosts, which share their cores.
 bool is_one_machine(const Json& summary) {
   QStringList names, boots;
   for (const char* role : roles) {
-    names += host_name(summary, role);
+    names += machine_name_at(summary, role);
     const Json boot = summary.value(Json::json_pointer(std::string("/environment/hosts/") + role + "/boot_id"), Json());
     boots += boot.is_string() ? qt_text(boot.get<std::string>()) : "unknown " + names.last();
   }
@@ -66,7 +61,7 @@ std::map<QString, double> echoes_of(const Json& summary) {
   for (const char* group : {"senders", "receivers"}) {
     const double echo_ns = number_at(summary, std::string("/environment/floor/") + group + "/loopback_echo_p50_ns");
     if (!(echo_ns > 0)) continue;
-    double& of_host = out[host_name(summary, group)];
+    double& of_host = out[machine_name_at(summary, group)];
     of_host = std::max(of_host, echo_ns);
   }
   return out;
@@ -127,10 +122,11 @@ void judge(const StoredRun& run, const CasePlan& plan, CaseRunResult& out) {
   if (!digest) out.load_remark = "told by its summary alone: " + problem;
 }
 
-QString mark_of(const CaseRunResult& run, const Json& summary) {
-  if (run.verdict != "clean" && run.verdict != "stopped")
-    return run.verdict + (run.reasons.isEmpty() ? QString() : ": " + run.reasons.first());
-  return busy_host(summary);
+QString mark_of(const CaseRunResult& result, const StoredRun& run) {
+  if (result.verdict != "clean" && result.verdict != "stopped")
+    return result.verdict + (result.reasons.isEmpty() ? QString() : ": " + result.reasons.first());
+  const QStringList disturbances = run.disturbances();
+  return disturbances.isEmpty() ? busy_host(run.summary) : "disturbed: " + disturbances.first();
 }
 
 }  // namespace
@@ -182,10 +178,10 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   out.one_machine = is_one_machine(summary);
   out.machine = machine_of(summary, "broker");
   for (const char* role : roles) {
-    QString& machine = out.machines[host_name(summary, role)];
+    QString& machine = out.machines[machine_name_at(summary, role)];
     if (machine.isEmpty()) machine = machine_of(summary, role);
   }
-  out.marked = mark_of(out, summary);
+  out.marked = mark_of(out, *run);
   out.counts = run->counts_in_case();
   if (plan.seeks_knee() && out.counts) judge(*run, plan, out);
   return out;
@@ -218,7 +214,7 @@ QString CaseResults::why(const CaseRunResult& result) const {
     if (of_host == echoes_ns_.end() || of_host->second.size() < floors_min) continue;
     const double usual_ns = of_host->second[of_host->second.size() / 2];
     if (echo_ns < floor_moved * usual_ns) continue;
-    const bool is_here = host.isEmpty() || host == qt_text(local_host);
+    const bool is_here = host == qt_text(local_host);
     return QString::fromUtf8("floor moved: an echo over loopback%1 took %2 µs before this run, %3 µs before the others")
         .arg(is_here ? QString() : " of " + host, QString::number(echo_ns / 1e3, 'f', 1), QString::number(usual_ns / 1e3, 'f', 1));
   }

@@ -32,6 +32,7 @@ void CaseRunner::read() {
           results_ = std::move(*results);
           for (const QString& problem : unreadable) emit message(problem);
           count();
+          if (note_whole()) folder_.unlock();
           set_state(schedule().next(results_) ? State::idle : State::done);
           if (start_wanted_ && state_ == State::idle) {
             start();
@@ -76,10 +77,11 @@ void CaseRunner::run_again(const QString& folder) {
   ScheduledRun again{QString::fromStdString(read.settings->title).section(": ", 1), 1, *read.settings, settings_sha256(*read.settings)};
   for (const MeasuredPoint& point : schedule().points(results_)) {
     for (std::size_t i = 0; i < point.repeats.size(); ++i) {
-      if (point.repeats[i]->sha256 == again.sha256) again.label = point.point.label, again.repeat = static_cast<int>(i) + 1;
+      if (point.repeats[i]->sha256 == again.sha256) again.label = point.point.label, again.repeat = point.numbers[i];
     }
   }
   if (!lock()) return;
+  again_s_ = CasePlan::seconds_of(again.settings, results_.overhead_s(CasePlan::overhead_first_s));
   once_ = true;
   set_state(State::running);
   begin(again);
@@ -168,7 +170,7 @@ void CaseRunner::count() {
 }
 
 double CaseRunner::seconds_left() const {
-  return std::max(0.0, left_s_ - (scheduled_ ? static_cast<double>(since_begin_.elapsed()) / 1e3 : 0));
+  return std::max(0.0, left_s_ + (once_ ? again_s_ : 0) - (scheduled_ ? static_cast<double>(since_begin_.elapsed()) / 1e3 : 0));
 }
 
 bool CaseRunner::lock() {
@@ -180,7 +182,15 @@ bool CaseRunner::lock() {
   return false;
 }
 
+/// False: it is not whole, that is known, or another bench works there.
+bool CaseRunner::note_whole() {
+  if (schedule().next(results_) || folder_.runs_planned() == runs_total_ || !folder_.lock().isEmpty()) return false;
+  if (const QString error = folder_.note_runs(runs_total_); !error.isEmpty()) emit message(error);
+  return true;
+}
+
 void CaseRunner::rest() {
+  note_whole();
   folder_.unlock();
   once_ = false;
   start_wanted_ = false;

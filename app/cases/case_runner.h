@@ -58,7 +58,9 @@ class CaseRunner : public QObject {
   const std::optional<ScheduledRun>& scheduled() const { return scheduled_; }
   int runs_done() const { return runs_done_; }
   int runs_total() const { return runs_total_; }
-  /// From what was measured so far.
+  /// The run in progress is one that was there already: it is none of runs_total() that are missing.
+  bool makes_again() const { return once_; }
+  /// From what was measured so far; with what the run in progress still takes.
   double seconds_left() const;
 
  signals:
@@ -76,6 +78,7 @@ class CaseRunner : public QObject {
   void on_run_finished();
   void take(const QString& folder, std::optional<CaseRunResult> result, const QString& problem);
   void count();
+  bool note_whole();
   bool lock();
   void rest();
   void set_state(State state);
@@ -94,7 +97,7 @@ class CaseRunner : public QObject {
   QElapsedTimer since_begin_;
   int failed_starts_ = 0;
   int runs_done_ = 0, runs_total_ = 0;
-  double left_s_ = 0;
+  double left_s_ = 0, again_s_ = 0;
   std::atomic<bool> ended_ = false;  // what is still read is of no use
   QThreadPool reader_;
 };

@@ -20,7 +20,7 @@ ScheduledRun scheduled(const CasePoint& point, const Settings& settings, int rep
 CaseSchedule::CaseSchedule(const CasePlan& plan) : plan_(plan) {
   const CaseRules& rules = plan.rules();
   if (!plan.seeks_knee()) planned_ = plan.runs(rules.interval_percent > 0 ? std::max(rules.repeats, rules.repeats_max) : rules.repeats);
-  for (const CaseRun& run : planned_) planned_ids_[plan.points()[run.point].key].push_back(run.sha256);
+  for (const CaseRun& run : planned_) planned_ids_[plan.points()[run.point].key][run.repeat] = run.sha256;
 }
 
 std::optional<ScheduledRun> CaseSchedule::next(const CaseResults& results) const {
@@ -61,15 +61,16 @@ bool CaseSchedule::is_tight(std::size_t point, const CaseResults& results) const
 }
 
 MeasuredPoint CaseSchedule::measured(const CasePoint& point, const CaseResults& results) const {
-  MeasuredPoint out{point, {}};
+  MeasuredPoint out{point};
   if (point.key.empty()) return out;
-  const auto take = [&](const std::string& sha256) {
-    if (const CaseRunResult* run = results.find(sha256)) out.repeats.push_back(run);
+  const auto take = [&](const std::string& sha256, int number) {
+    const CaseRunResult* run = results.find(sha256);
+    if (run != nullptr) out.repeats.push_back(run), out.numbers.push_back(number);
   };
   if (plan_.seeks_knee()) {
-    for (int repeat = 1; repeat <= trials_max; ++repeat) take(settings_sha256(settings_of_repeat(point.settings, repeat)));
+    for (int repeat = 1; repeat <= trials_max; ++repeat) take(settings_sha256(settings_of_repeat(point.settings, repeat)), repeat);
   } else if (const auto ids = planned_ids_.find(point.key); ids != planned_ids_.end()) {
-    for (const std::string& sha256 : ids->second) take(sha256);
+    for (const auto& [repeat, sha256] : ids->second) take(sha256, repeat);
   }
   return out;
 }
@@ -87,7 +88,7 @@ MeasuredCurve CaseSchedule::curve(const CasePoint& first, const CaseResults& res
     QString problem;
     CasePoint point = plan_.at_load(first, *out.knee.next, problem);
     // Settings that cannot be: no load beyond them can be tried. They are not what was measured where they are the same but for that.
-    MeasuredPoint at = problem.isEmpty() ? measured(point, results) : MeasuredPoint{point, {}};
+    MeasuredPoint at = problem.isEmpty() ? measured(point, results) : MeasuredPoint{point};
     LoadTrials& trials = tried[*out.knee.next];
     for (const CaseRunResult* run : at.repeats) (run->keeps_up.value_or(false) ? trials.good : trials.bad)++;
     if (!problem.isEmpty()) trials.bad = 2, refused[*out.knee.next] = problem;
@@ -166,7 +167,7 @@ std::vector<MeasuredPoint> CaseSchedule::points(const CaseResults& results) cons
   // Curves that share their settings share what was tried.
   for (const CasePoint& first : plan_.points()) {
     const MeasuredCurve at = first.key.empty() ? MeasuredCurve() : curve(first, results);
-    if (at.tried.empty()) out.push_back({first, {}});
+    if (at.tried.empty()) out.push_back({first});
     out.insert(out.end(), at.tried.begin(), at.tried.end());
   }
   return out;

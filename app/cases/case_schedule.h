@@ -26,7 +26,8 @@ struct ScheduledRun {
 /// A point with what was measured at it, by repeat.
 struct MeasuredPoint {
   CasePoint point;
-  std::vector<const CaseRunResult*> repeats;
+  std::vector<const CaseRunResult*> repeats = {};  // those that are there
+  std::vector<int> numbers = {};                   // of these, among all repeats, from 1
 };
 
 /// What the search came to on one curve.
@@ -65,7 +66,7 @@ class CaseSchedule {
 
   const CasePlan& plan_;
   std::vector<CaseRun> planned_;  // up to the most repeats there may be; empty where the knee is looked for
-  std::map<std::string, std::vector<std::string>> planned_ids_;  // by a point's key, of each repeat: they take long to work out
+  std::map<std::string, std::map<int, std::string>> planned_ids_;  // by a point's key and repeat: they take long to work out
   mutable KnownIntervals intervals_;
 };
 

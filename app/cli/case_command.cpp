@@ -14,6 +14,7 @@
 #include "app/cli/hosts_command.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/run_command.h"
+#include "app/cli/run_patience.h"
 #include "app/cli/terminal_questions.h"
 #include "app/control/run_folder.h"
 #include "app/host/host_launchers.h"
@@ -276,6 +277,7 @@ bool CaseCommand::run(Opened opened) {
   });
   connect(&runner, &CaseRunner::progressed, this, &CaseCommand::show_progress);
   connect(&runner, &CaseRunner::run_started, this, &CaseCommand::show_progress);
+  connect(&runner, &CaseRunner::run_started, this, [&runner] { be_brief_while_it_runs(*runner.run()); });
   connect(&runner, &CaseRunner::stood_still, this, [&, this] {
     if (!read) {
       read = true;
@@ -283,6 +285,7 @@ bool CaseCommand::run(Opened opened) {
         for (const CaseRunResult* each : runner.results().all()) {
           if (!runner.results().why(*each).isEmpty()) again_ += each->folder;
         }
+        agains_ = static_cast<int>(again_.size());
       }
       if (arguments_.resume) say(QString("%1 of %2 runs are there").arg(runner.runs_done()).arg(runner.runs_total()));
     }
@@ -317,17 +320,19 @@ void CaseCommand::show_progress() {
   const CaseRunner& runner = *runner_;
   const ScheduledRun& run = *runner.scheduled();
   const double done = runner.run() ? runner.run()->progress() : -1;
-  QString text = QString("%1  run %2 of %3: %4")
-                     .arg(qt_text(runner.folder().name()), QString::number(runner.runs_done() + 1), QString::number(runner.runs_total()),
-                          run.label);
+  const bool again = runner.makes_again();
+  const int number = again ? agains_ - static_cast<int>(again_.size()) : runner.runs_done() + 1, all = again ? agains_ : runner.runs_total();
+  QString text = QString("%1  %2 %3 of %4: %5")
+                     .arg(qt_text(runner.folder().name()), again ? "again" : "run", QString::number(number), QString::number(all), run.label);
   if (run.repeat > 1) text += QString(", repeat %1").arg(run.repeat);
   if (done >= 0) text += QString("  %1 %").arg(done * 100, 0, 'f', 0);
   terminal_.progress(text + QString("  %1 left").arg(duration_text(runner.seconds_left())));
   if (!arguments_.json || (since_progress_.isValid() && since_progress_.elapsed() < json_every_ms)) return;
   since_progress_.start();
   const nlohmann::ordered_json progress = {{"case", runner.folder().name()},
-                                           {"run", runner.runs_done() + 1},
-                                           {"runs", runner.runs_total()},
+                                           {"run", number},
+                                           {"runs", all},
+                                           {"again", again},
                                            {"point", run.label.toStdString()},
                                            {"repeat", run.repeat},
                                            {"done", done >= 0 ? nlohmann::ordered_json(done) : nullptr},

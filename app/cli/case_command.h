@@ -57,6 +57,7 @@ class CaseCommand : public QObject {
   std::unique_ptr<CaseRunner> runner_;
   QString begun_;      // of `all` without --out: the time in the name of the first case's folder
   QStringList again_;  // folders that are still to be run once more
+  int agains_ = 0;     // with those that were
   QElapsedTimer since_progress_;
   int code_ = 0;
   int interrupted_ = 0;  // so often

@@ -192,7 +192,7 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison) {
   out["environment"] = texts_json(comparison.environment);
   out["points"] = nlohmann::ordered_json::array();
   for (const ComparedPoint& point : comparison.points) {
-    nlohmann::ordered_json entry = {{"point", point.label.toStdString()}, {"repeats", point.repeats}};
+    nlohmann::ordered_json entry = {{"point", point.label.toStdString()}, {"repeats", point.repeats}, {"disturbed", point.disturbed}};
     for (const auto& verdicts : point.verdicts) {
       auto& counts = entry["verdicts"].emplace_back(nlohmann::ordered_json::object());
       for (const auto& [verdict, count] : verdicts) counts[verdict.toStdString()] = count;

@@ -224,9 +224,9 @@ OrderedJson rates_json(const RunRecord& record, const measure::Ledger& ledger) {
           {"received_bytes_per_s", per_second(receivers, "bytes", received_over)}};
 }
 
-/// Null: nothing was asked (as fast as it goes, or stopped), or the senders gave no account and nobody else knows that anything is missing.
+/// Null: nothing was asked (as fast as it goes, stopped, or over before it began), or the senders gave no account and nobody else knows that anything is missing.
 OrderedJson plan_kept(const RunRecord& record, const measure::Ledger& ledger) {
-  if (record.settings.interval().num_ns == 0 || record.stopped_by_user) return nullptr;
+  if (record.settings.interval().num_ns == 0 || record.stopped_by_user || !record.traffic_started) return nullptr;
   // Of senders that died N2NQ and the receivers tell how few messages there were.
   for (const measure::Finding& finding : ledger.findings) {
     if (finding.reason.starts_with("plan not kept")) return false;
@@ -280,11 +280,10 @@ OrderedJson events_json(const std::vector<RunEvent>& events) {
 }
 
 OrderedJson broker_json(const Json& bye) {
-  static constexpr const char* keys[] = {
-      "messages_accepted", "messages_refused",       "deliveries",                "memory_bytes_max",     "books_bytes_max",
-      "held_back_ns",      "held_back_by_memory_ns", "held_back_by_receivers_ns", "waited_for_places_ns", "sessions_refused",
-      "faults"};
-  return copied(bye, keys);
+  static constexpr const char* lists[] = {"sessions_refused", "faults"};
+  OrderedJson out = copied(bye, broker_counts());
+  out.update(copied(bye, lists));
+  return out;
 }
 
 OrderedJson processes_json(const RunRecord& record) {
@@ -315,6 +314,13 @@ OrderedJson master_json(const MasterFile& master, const Settings& settings) {
 }
 
 }  // namespace
+
+std::span<const char* const> broker_counts() {
+  static constexpr const char* keys[] = {
+      "messages_accepted", "messages_refused",       "deliveries",                "memory_bytes_max",     "books_bytes_max",
+      "held_back_ns",      "held_back_by_memory_ns", "held_back_by_receivers_ns", "waited_for_places_ns"};
+  return keys;
+}
 
 OrderedJson figures_json(const measure::Figures& figures, double unit_ns) {
   OrderedJson out = {{"count", figures.count}};

@@ -19,6 +19,9 @@ nlohmann::ordered_json summary_json(const RunRecord& record, const measure::Ledg
 /// The counts that a row of a service of that group (senders or receivers) can have, beside its figures.
 std::span<const char* const> service_counts(Role group);
 
+/// The counts that N2NQ's own account can have.
+std::span<const char* const> broker_counts();
+
 /// The run's mean rates as they stand in the summary: over_s, sent_per_s, received_per_s and both in bytes; null for what is not known.
 nlohmann::ordered_json run_rates(const RunRecord& record, const measure::Ledger& ledger);
 

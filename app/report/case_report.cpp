@@ -10,6 +10,7 @@
 #include "app/cases/case_folder.h"
 #include "app/control/live_figures.h"
 #include "app/figure/figure_doubts.h"
+#include "app/results/case_verdict.h"
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
 
@@ -76,9 +77,9 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
     // Points with the same settings share their runs.
     if (point.repeats.empty() || seen.contains(point.repeats.front()->folder)) continue;
     seen += point.repeats.front()->folder;
-    double repeat = 0;
-    for (const CaseRunResult* run : point.repeats) {
-      std::vector<Cell> row{point.point.label, ++repeat, run->verdict};
+    for (std::size_t i = 0; i < point.repeats.size(); ++i) {
+      const CaseRunResult* run = point.repeats[i];
+      std::vector<Cell> row{point.point.label, static_cast<double>(point.numbers[i]), run->verdict};
       std::vector<QStringList> doubts;
       for (const std::string& path : paths) {
         const double value = run->values.at(path);
@@ -143,7 +144,8 @@ class OverlaidFigure {
   const QString& id() const { return all_.id; }
 
   void add(const Figure& one, const QString& side) {
-    if (all_.kind != one.kind || all_.x.names != one.x.names) {
+    const auto same_axis = [](const FigureAxis& a, const FigureAxis& b) { return a.title == b.title && a.unit == b.unit && a.names == b.names; };
+    if (all_.kind != one.kind || !same_axis(all_.x, one.x) || !same_axis(all_.y, one.y)) {
       left_out_ += side + ": drawn over other values, left out.";
       return;
     }
@@ -217,6 +219,9 @@ std::optional<Report> report_of_case(const QString& path, QString& error, const 
   report.lead +=
       QString("%1 of %2 runs, %3 of them marked.").arg(schedule.done(results)).arg(schedule.total(results)).arg(results.marked());
   for (const QString& problem : unreadable) report.lead += "Left out: " + problem;
+  QStringList verdicts;
+  for (const CaseRunResult* run : results.all()) verdicts += run->verdict;
+  report.verdict = case_verdict(verdicts, schedule.total(results) - schedule.done(results));
   report.figures = case_figures(*plan, schedule, results);
   if (plan->seeks_knee()) report.tables.push_back(knees_table(*plan, schedule, results));
   report.tables.push_back(runs_table(*plan, schedule, results));

@@ -280,6 +280,17 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   }
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
   for (const ComparedPoint& point : comparison.points) {
+    std::vector<Cell> verdicts{QString("verdict")};
+    if (several) verdicts.push_back(point.label);
+    verdicts.push_back(QString());
+    for (std::size_t i = 0; i < comparison.sides.size(); ++i) {
+      if (i > 0) verdicts.emplace_back();
+      verdicts.push_back(point.verdict_text(i));
+      if (bounded[i]) verdicts.emplace_back();
+      for (int empty = i == 0 ? 0 : has_bound(static_cast<qsizetype>(i)) ? 3 : 2; empty > 0; --empty) verdicts.emplace_back();
+    }
+    table.rows.push_back(std::move(verdicts));
+    table.doubts.emplace_back();
     for (const ComparedFigure& figure : point.figures) {
       std::vector<Cell> row{qt_text(figure.path)};
       table.words[qt_text(figure.path)] = words_of_path(figure.path);
@@ -311,9 +322,14 @@ QString why_of(const ComparedSide& side, const QStringList& folders) {
   int marked = 0;
   QString first;
   for (const StoredRun& run : side.runs) {
-    if (!folders.contains(run.folder) || run.verdict() == "clean" || run.verdict() == "stopped") continue;
+    if (!folders.contains(run.folder)) continue;
+    const bool is_sound = run.verdict() == "clean" || run.verdict() == "stopped";
+    const QStringList disturbances = run.disturbances();
+    if (is_sound && disturbances.isEmpty()) continue;
     const Json& reasons = run.summary.at("reasons");
-    if (marked++ == 0) first = qt_text(run.verdict()) + (reasons.empty() ? QString() : ": " + qt_text(reasons.front().get<std::string>()));
+    if (marked++ > 0) continue;
+    first = is_sound ? "disturbed: " + disturbances.first()
+                     : qt_text(run.verdict()) + (reasons.empty() ? QString() : ": " + qt_text(reasons.front().get<std::string>()));
   }
   return marked > 1 ? QString("%1 (and %2 more runs)").arg(first, QString::number(marked - 1)) : first;
 }

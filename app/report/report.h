@@ -15,7 +15,7 @@ namespace n2nq::app {
 
 struct Report {
   QString title;     // the run's name, or those of the compared ones
-  QString verdict;   // "clean" …; empty: of no single run
+  QString verdict;   // "clean" …; empty: of no single run or test case
   QStringList lead;  // sentences on top: verdict's reasons, what differs, what is not shown and why
   std::vector<Figure> figures;
   std::vector<Table> tables;    // of the results themselves

@@ -43,13 +43,20 @@ bool holds(double value, Relation relation, double bound) {
   return false;
 }
 
-/// What a summary can have, whatever the run: figures as nulls, and the warm-up.
+/// What a summary can have, whatever the run: figures as nulls, the warm-up, and what only its processes know.
 const std::vector<std::string>& known_paths() {
   static const std::vector<std::string> paths = [] {
     RunRecord nothing;
+    const auto say = [&nothing](Role role, Json bye) { nothing.processes[index_of(role)].bye = std::make_shared<const Json>(std::move(bye)); };
+    for (const Role group : {Role::senders, Role::receivers}) say(group, Json{{"log", {{"lines", 0}, {"dropped", 0}}}});
+    Json account;
+    for (const char* count : broker_counts()) account[count] = 0;
+    say(Role::broker, std::move(account));
     measure::Ledger ledger;
     ledger.warm_up.emplace();
-    return figure_paths(Json::parse(summary_json(nothing, ledger, RunOutcome(), MasterFile()).dump()));
+    std::vector<std::string> out = figure_paths(Json::parse(summary_json(nothing, ledger, RunOutcome(), MasterFile()).dump()));
+    std::erase(out, "plan.kept");  // null here; it is yes or no
+    return out;
   }();
   return paths;
 }

@@ -254,6 +254,7 @@ QString ComparedPoint::verdict_text(std::size_t side) const {
   QStringList parts;
   const bool alike = verdicts[side].size() == 1;
   for (const auto& [verdict, count] : verdicts[side]) parts += alike ? verdict : QString("%1 %2").arg(count).arg(verdict);
+  if (disturbed[side] > 0) parts += disturbed[side] == repeats[side] ? QString("disturbed") : QString("%1 disturbed").arg(disturbed[side]);
   return parts.isEmpty() ? QString::fromUtf8("–") : parts.join(", ");
 }
 
@@ -349,9 +350,11 @@ Comparison compare(std::vector<ComparedSide> sides) {
       point.repeats.push_back(static_cast<int>(side.size()));
       QStringList& folders = point.folders.emplace_back();
       auto& verdicts = point.verdicts.emplace_back();
+      int& disturbed = point.disturbed.emplace_back(0);
       for (const StoredRun* run : side) {
         folders += run->folder;
         ++verdicts[QString::fromStdString(run->verdict())];
+        disturbed += run->disturbances().isEmpty() ? 0 : 1;
       }
     }
     for (const std::string& path : compared_figures()) point.figures.push_back(figure_of(path, runs));

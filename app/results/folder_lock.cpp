@@ -2,7 +2,6 @@
 #include "app/results/folder_lock.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,13 +12,26 @@
 
 namespace n2nq::app {
 
+namespace {
+
+/// Of the open file, not of the process (fcntl(2), open file description locks): who asks for it by F_OFD_GETLK takes nothing meanwhile.
+struct flock whole_file() {
+  struct flock out {};
+  out.l_type = F_WRLCK;
+  out.l_whence = SEEK_SET;
+  return out;
+}
+
+}  // namespace
+
 std::optional<FolderLock> FolderLock::take(const QString& file) {
   const QByteArray path = QFile::encodeName(file);
   for (;;) {
     const int fd = ::open(path.constData(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0) return std::nullopt;
     struct stat facts {};
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0 || ::fstat(fd, &facts) != 0) {
+    struct flock all = whole_file();
+    if (::fcntl(fd, F_OFD_SETLK, &all) != 0 || ::fstat(fd, &facts) != 0) {
       const int why = errno;
       ::close(fd);
       errno = why;
@@ -41,7 +53,8 @@ qint64 FolderLock::holder(const QString& file) {
   const int fd = ::open(QFile::encodeName(file).constData(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return 0;
   char text[32] = {};
-  const bool is_held = ::flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  struct flock all = whole_file();
+  const bool is_held = ::fcntl(fd, F_OFD_GETLK, &all) == 0 && all.l_type != F_UNLCK;
   const auto bytes = is_held ? ::pread(fd, text, sizeof text - 1, 0) : 0;
   ::close(fd);
   return bytes > 0 ? QByteArray(text).trimmed().toLongLong() : 0;

@@ -5,7 +5,6 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QHash>
-#include <QMap>
 #include <QSet>
 #include <QSqlDatabase>
 #include <QSqlError>
@@ -19,10 +18,10 @@
 
 #include "app/control/role.h"
 #include "app/figure/number_text.h"
+#include "app/results/case_verdict.h"
 #include "app/results/folder_lock.h"
 #include "app/results/result_note.h"
 #include "app/results/stored_run.h"
-#include "app/settings/host_name.h"
 #include "app/settings/settings_file.h"
 #include "broker/net/parsed_json.h"
 
@@ -122,16 +121,6 @@ QString machines_text(MachineOf&& machine_of) {
   return machines.count(machines.front()) == machines.size() ? machines.front() : machines.join(between_machines);
 }
 
-/// As a summary's settings name it; they may be of a version that knew no other machines.
-QString machine_in(const nlohmann::json& settings, Role role) {
-  std::string machine(local_host);
-  const auto of_role = settings.find(role_key(role));
-  if (of_role == settings.end() || !of_role->is_object()) return QString::fromStdString(machine);
-  const auto host = of_role->find("host");
-  if (host != of_role->end() && host->is_string()) machine = host->get<std::string>();
-  return QString::fromStdString(machine);
-}
-
 /// A run that has settings and no summary: under way, killed with its bench, or its disk was full.
 std::optional<ResultEntry> unfinished(const QString& folder) {
   const ReadSettings read = read_settings_file((folder + "/settings.yaml").toStdString());
@@ -201,7 +190,7 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     entry->started = QDateTime::fromString(text("/started"), Qt::ISODateWithMs).toLocalTime();
     entry->senders = count("settings.senders.amount", INT_MAX);
     entry->receivers = count("settings.receivers.amount", INT_MAX);
-    entry->machines = machines_text([&summary](Role role) { return machine_in(summary.at("settings"), role); });
+    entry->machines = machines_text([&summary](Role role) { return machine_name_at(summary, role_key(role)); });
     entry->verdict = text("/verdict");
     entry->reason = text("/reasons/0");
     entry->disturbed = text("/environment/disturbed/0");
@@ -297,12 +286,6 @@ QHash<QString, Known> known_results(const Database& database) {
   return out;
 }
 
-/// From the mildest to the worst.
-int badness(const QString& verdict) {
-  static const QStringList order = {"clean", "stopped", "degraded", "broken"};
-  return static_cast<int>(order.indexOf(verdict));
-}
-
 /// Each once, in the order in which the runs were made.
 QString machines_of(std::vector<const ResultEntry*> runs) {
   std::sort(runs.begin(), runs.end(), [](const ResultEntry* a, const ResultEntry* b) { return is_earlier_run(a->name, b->name); });
@@ -322,10 +305,11 @@ void add_up(ResultEntry& entry, const QHash<QString, std::vector<const ResultEnt
     const ResultEntry*& known = latest[run->settings];
     if (known == nullptr || is_earlier_run(known->name, run->name)) known = run;
   }
-  QMap<int, int> verdicts;
+  QStringList verdicts;
+  int disturbed = 0;
   for (const ResultEntry* run : latest) {
-    ++verdicts[badness(run->verdict)];
-    if (entry.verdict.isEmpty() || badness(run->verdict) > badness(entry.verdict)) entry.verdict = run->verdict;
+    disturbed += run->disturbed.isEmpty() ? 0 : 1;
+    verdicts += run->verdict;
     entry.mode = entry.mode.isEmpty() || entry.mode == run->mode ? run->mode : QString(both_modes);
     entry.senders = std::max(entry.senders, run->senders);
     entry.receivers = std::max(entry.receivers, run->receivers);
@@ -333,12 +317,16 @@ void add_up(ResultEntry& entry, const QHash<QString, std::vector<const ResultEnt
   }
   if (!latest.isEmpty()) entry.machines = machines_of({latest.cbegin(), latest.cend()});
   entry.runs_done = static_cast<int>(latest.size());
-  if (entry.runs_done == 0) entry.verdict = "unfinished";
+  const bool decided = entry.runs_planned > 0;
+  const int to_come = decided ? std::max(0, entry.runs_planned - entry.runs_done) : 1;
+  entry.verdict = case_verdict(verdicts, to_come);
   QStringList told;
   for (const char* verdict : {"broken", "degraded", "clean"}) {
-    if (const int count = verdicts.value(badness(verdict)); count > 0) told += QString("%1 %2").arg(count).arg(verdict);
+    if (const auto count = verdicts.count(QLatin1String(verdict)); count > 0) told += QString("%1 %2").arg(count).arg(verdict);
   }
-  entry.reason = told.isEmpty() ? QString("no run finished") : "runs: " + told.join(", ");
+  if (to_come > 0) told += decided ? QString("%1 to come").arg(to_come) : QString("more to come");
+  entry.reason = entry.runs_done == 0 ? QString("no run finished") : "runs: " + told.join(", ");
+  if (disturbed > 0) entry.disturbed = QString("others disturbed %1 of them").arg(disturbed);
 }
 
 void add_up_cases(std::vector<ResultEntry>& entries) {
@@ -349,6 +337,10 @@ void add_up_cases(std::vector<ResultEntry>& entries) {
   for (ResultEntry& entry : entries) {
     if (entry.is_case) add_up(entry, runs_of);
   }
+}
+
+QString lock_name(const ResultEntry& entry) {
+  return entry.is_case ? "/case.lock" : "/run.lock";
 }
 
 bool is_held(const QString& lock_file) {
@@ -459,6 +451,9 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
   }
   database->handle().commit();
   add_up_cases(out);
+  for (ResultEntry& entry : out) {
+    if (entry.is_case || !entry.finished()) entry.is_being_made = FolderLock::holder(entry.folder + lock_name(entry)) != 0;
+  }
   std::sort(out.begin(), out.end(), [](const ResultEntry& a, const ResultEntry& b) {
     if (a.newest != b.newest) return a.newest > b.newest;
     return a.is_case != b.is_case ? a.is_case : a.name > b.name;

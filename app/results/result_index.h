@@ -30,10 +30,11 @@ struct ResultEntry {
   int senders = 0, receivers = 0;  // of a case: the most of any run
   QString machines;                // "local", or of N2NQ, senders, receivers: "lab-1, lab-2, lab-3"; of a case each of its runs' once
   int runs_done = 0;               // of a case: different ones that are finished; of those made more than once the last one counts
-  int runs_planned = 0;            // of a case; 0: not known before it ends
-  QString verdict;                 // "unfinished": there is no summary. Of a case: the worst of its runs
+  int runs_planned = 0;            // of a case; 0: not known yet, for what is measured decides
+  QString verdict;                 // "unfinished": there is no summary. Of a case: the worst of its runs, or that some are to come
+  bool is_being_made = false;      // a bench works on it: on a run that is unfinished, or on a case, whatever its runs came to
   QString reason;                  // the first one; of a case: how many runs had which verdict
-  QString disturbed;               // what others did to the machine meanwhile, the first of it; empty: nothing, or of a case
+  QString disturbed;               // what others did to the machine meanwhile, the first of it; of a case: to how many of its runs; empty: nothing
   double p50_us, p99_us, mean_lowest_95_us;  // NaN: none
   double clock_bound_us = std::nan("");      // ± of these; NaN: stamps of one clock, infinite: not known
   double floor_us = std::nan("");            // an echo over loopback before the run; NaN: not known, or of a case
@@ -43,7 +44,8 @@ struct ResultEntry {
   QString build;     // version of the bench
   QString settings;  // of a run: a hash that runs with the same settings share; empty: it sent nothing, and counts for no case
 
-  bool finished() const { return verdict != QLatin1String("unfinished"); }
+  /// There is something to be opened.
+  bool finished() const { return is_case ? runs_done > 0 : verdict != QLatin1String("unfinished"); }
 };
 
 /// What is asked for in the list; empty parts ask for nothing.

@@ -14,6 +14,7 @@
 #include "app/control/live_figures.h"
 #include "app/control/summary.h"
 #include "app/figure/figure_doubts.h"
+#include "app/settings/host_name.h"
 #include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
@@ -327,6 +328,13 @@ std::string unit_of_path(std::string_view path) {
     rest = dot == std::string_view::npos ? std::string_view() : rest.substr(0, dot);
   }
   return {};
+}
+
+QString machine_name_at(const nlohmann::json& summary, std::string_view role) {
+  // Files may say what they like: a value that is no object has nothing in it.
+  const auto in = [](const Json& value, std::string_view key) { return value.is_object() ? value.value(key, Json()) : Json(); };
+  const Json host = in(in(in(summary, "settings"), role), "host");
+  return QString::fromStdString(host.is_string() ? host.get<std::string>() : std::string(local_host));
 }
 
 double clock_limit_at(const nlohmann::json& summary, std::string_view path) {

@@ -61,6 +61,8 @@ QString title_of_path(const std::string& path);
 QString words_of_path(const std::string& path);
 /// "us", "ms", "s", "bytes", … as the path's names say; "" for a number of things.
 std::string unit_of_path(std::string_view path);
+/// On which machine that role ran (its key in the settings), by the name there; a summary may be of a version that knew this one alone.
+QString machine_name_at(const nlohmann::json& summary, std::string_view role);
 /// How far it may be off because clocks are, in µs: the ± of a time between two clocks, which stands beside it in the summary. Infinite:
 /// nobody knows how far these are apart (null there). NaN: it is of one clock (nothing there). What else has such a ± tells it like this.
 double clock_limit_at(const nlohmann::json& summary, std::string_view path);

@@ -153,20 +153,22 @@ void LedgerPanel::show_figures(const app::LiveFigures& f) {
   put("accepted", f.accepted);
   put("copies accepted", f.accepted * settings.copies());
   put("expected", (planned ? *planned : f.attempted) * settings.copies());
-  put("delivered", f.received - f.duplicated);
+  // What only one group counts is not known where it gave no final account.
+  const bool by_receivers = !f.lacks_receivers();
+  put("delivered", f.received - f.duplicated, by_receivers);
   put("expired", f.expired);
   put("unrequested", f.unrequested);
   put("parked", f.parked);
   put("parked, delivered", f.parked_delivered);
   put("cut off", f.cut_off);
-  put("confirmed", f.confirmed, settings.queue.responses);
-  put("sent again", f.redelivered);
-  put_tainting("duplicated", f.duplicated, f.duplicated_unflagged, true);
-  put("out of order", f.out_of_order);
-  put("unexpected", f.unexpected);
-  put("negative", f.negative);
-  put("wrong checksum", f.bad_checksum);
-  put("not asked for", f.unasked);
+  put("confirmed", f.confirmed, settings.queue.responses && by_receivers);
+  put("sent again", f.redelivered, by_receivers);
+  put_tainting("duplicated", f.duplicated, f.duplicated_unflagged, by_receivers);
+  put("out of order", f.out_of_order, by_receivers);
+  put("unexpected", f.unexpected, by_receivers);
+  put("negative", f.negative, by_receivers);
+  put("wrong checksum", f.bad_checksum, by_receivers);
+  put("not asked for", f.unasked, by_receivers);
   put("warm-up sent", f.warm_up.sent, f.warm_up.planned > 0);
   put("warm-up received", f.warm_up.received, f.warm_up.planned > 0);
   if (const bool warm_up = f.warm_up.planned > 0; warm_up != warm_up_) {
@@ -189,8 +191,8 @@ void LedgerPanel::show_figures(const app::LiveFigures& f) {
 
 void LedgerPanel::settle(const app::LiveFigures& f) {
   const app::LiveFigures::Settled& end = *f.settled;
-  put("refused", end.refused);
-  put("lost before queue", end.lost_before_queue);
+  put("refused", end.refused, !f.lacks_senders());
+  put("lost before queue", end.lost_before_queue, !f.lacks_senders());
   put("expected", end.expected);
   put("copies accepted", end.accepted);
   put("delivered", end.delivered);

@@ -29,7 +29,7 @@ constexpr int column_px[] = {152, 176, 104, 84, 80, 104, 112, 116, 84, 62, 44}; 
 static_assert(std::size(column_px) == ResultsModel::column_count);
 // As the room goes: names of test cases are long, few runs were on other machines, only figures between two clocks need their ±, few runs
 // were disturbed, and where there are no tags and notes their heads are enough.
-constexpr int name_px_max = 420, tags_px_max = 160, noted_px = 62, unnoted_px = 44, machines_px_max = 144, plain_p50_px = 84, plain_p99_px = 88,
+constexpr int name_px_max = 640, tags_px_max = 160, noted_px = 62, unnoted_px = 44, machines_px_max = 144, plain_p50_px = 84, plain_p99_px = 88,
               latency_px_max = 190, disturbed_px = 172;
 constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
@@ -187,6 +187,7 @@ void ResultsList::fit_columns() {
   };
   const int machines_px = std::clamp(px_of_text(model_->longest_machines()), column_px[ResultsModel::machines], machines_px_max);
   const Fit fit{table_->viewport()->width(),
+                std::clamp(px_of_text(model_->longest_name()), column_px[ResultsModel::name], name_px_max),
                 machines_px,
                 px_of(&app::ResultEntry::p50_us, column_px[ResultsModel::p50], plain_p50_px),
                 px_of(&app::ResultEntry::p99_us, column_px[ResultsModel::p99], plain_p99_px),
@@ -210,8 +211,8 @@ void ResultsList::fit_columns() {
   table_->setColumnWidth(ResultsModel::machines, machines);
   rest -= machines;
   over -= machines;
-  // What is left over goes to the name; most of it to tags and notes, where there are any.
-  const int name = std::clamp(column_px[ResultsModel::name] + (fit.notes ? over / 3 : over), column_px[ResultsModel::name], name_px_max);
+  // What is left over goes to the name, as far as that needs it; half of it to tags and notes, where there are any.
+  const int name = std::clamp(column_px[ResultsModel::name] + (fit.notes ? over / 2 : over), column_px[ResultsModel::name], fit.name_px);
   table_->setColumnWidth(ResultsModel::name, name);
   table_->setColumnWidth(ResultsModel::tags, std::clamp((rest - name) * 2 / 5, tags_px_min, tags_px_max));
 }

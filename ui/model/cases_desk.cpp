@@ -16,15 +16,6 @@ namespace n2nq::ui {
 
 namespace {
 
-/// Runs that left a summary, without reading them.
-int finished_runs(const QString& folder) {
-  int count = 0;
-  for (const QFileInfo& run : QDir(folder + QStringLiteral("/runs")).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
-    count += QFileInfo::exists(run.filePath() + QStringLiteral("/summary.json"));
-  }
-  return count;
-}
-
 /// None of what it has read was deleted since.
 bool has_all_its_runs(const app::CaseRunner& runner) {
   const auto all = runner.results().all();
@@ -60,7 +51,8 @@ CasesDesk::~CasesDesk() {
   active_ = -1;
 }
 
-CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder) {
+CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder,
+                                   const BackgroundJob::Cancelled& cancelled) {
   Row row;
   row.file = std::move(file);
   if (!row.file.read.file) {
@@ -81,12 +73,16 @@ CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice&
   row.runs_all = row.estimates[static_cast<std::size_t>(choice.scale)].runs;
   row.folder = app::CaseFolder::newest(runs_folder, row.file.name, choice.scale);
   if (row.folder.isEmpty()) return row;
-  row.runs_done = finished_runs(row.folder);
+  row.runs_done = app::CaseFolder::runs_that_count(row.folder, &cancelled);
   // It was planned as was chosen then.
   QString unreadable;
   QStringList errors;
   if (const auto begun = app::CaseFolder::open(row.folder, unreadable)) {
-    if (const auto plan = app::CasePlan::make(begun->file(), begun->choice(), errors)) row.runs_all = plan->runs_expected();
+    if (const auto plan = app::CasePlan::make(begun->file(), begun->choice(), errors)) {
+      row.runs_all = plan->runs_expected();
+      // Nobody knows how many before the last of them.
+      if (plan->decides_by_what_it_measures()) row.runs_all = begun->runs_planned().value_or(std::max(row.runs_all, row.runs_done + 1));
+    }
   }
   row.state = state_at_rest(row);
   return row;
@@ -100,7 +96,7 @@ void CasesDesk::reload() {
         Listed out{{}, build.isEmpty() ? app::build_of_programs(programs) : build};
         for (app::LibraryCase& each : app::CaseLibrary(cases).list()) {
           if (cancelled) break;
-          out.rows.push_back(read_row(std::move(each), choice, runs));
+          out.rows.push_back(read_row(std::move(each), choice, runs, cancelled));
         }
         return out;
       },
@@ -495,6 +491,7 @@ QString CasesDesk::run_text() const {
   if (!is_on()) return {};
   const Row& at = rows_[static_cast<std::size_t>(active_)];
   if (!at.runner || !at.runner->scheduled()) return QStringLiteral("preparing");
+  if (at.runner->makes_again()) return QStringLiteral("once more");
   return QStringLiteral("run %1 of %2").arg(std::min(at.runs_done + 1, at.runs_all)).arg(at.runs_all);
 }
 

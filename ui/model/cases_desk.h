@@ -118,7 +118,8 @@ class CasesDesk : public QObject {
     bool other_build = false;
     QString problem;
   };
-  static Row read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder);
+  static Row read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder,
+                      const BackgroundJob::Cancelled& cancelled);
   /// What is worked out beside the window's thread: by value, and without the row's runner, which belongs to this one.
   QString unknown_host(const std::vector<int>& rows) const;
   struct Wanted {

@@ -113,6 +113,14 @@ QString ResultsModel::longest_latency(double app::ResultEntry::*percentile) cons
   return longest;
 }
 
+QString ResultsModel::longest_name() const {
+  QString longest;
+  for (const app::ResultEntry& entry : all_) {
+    if (const QString shown = text(entry, name); shown.size() > longest.size()) longest = shown;
+  }
+  return longest;
+}
+
 QString ResultsModel::longest_machines() const {
   QString longest;
   for (const app::ResultEntry& entry : all_) {
@@ -168,6 +176,8 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
     case machines:
       return entry.machines.isEmpty() ? dash() : entry.machines;
     case verdict:
+      if (entry.is_being_made)
+        return entry.verdict == QLatin1String("unfinished") ? QStringLiteral("running") : verdict_sign(entry.verdict) + QStringLiteral(" · running");
       return verdict_sign(entry.verdict) + (entry.disturbed.isEmpty() ? QString() : QStringLiteral(" · disturbed"));
     case p50:
       return us_text(entry.p50_us, entry.clock_bound_us);

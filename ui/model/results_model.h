@@ -28,7 +28,8 @@ class ResultsModel : public QAbstractTableModel {
   bool any_bound() const;
   /// The longest text of a p50_us or p99_us; empty: there is none.
   QString longest_latency(double app::ResultEntry::*percentile) const;
-  /// The longest text of machines; empty: there is none.
+  /// The longest text of a run's or case's name, and of machines; empty: there is none.
+  QString longest_name() const;
   QString longest_machines() const;
   /// Whether others used the machine during any of them.
   bool any_disturbed() const;

@@ -2,6 +2,7 @@
 #include "ui/page/results_page.h"
 
 #include <QClipboard>
+#include <QCoreApplication>
 #include <QDateTime>
 #include <QDesktopServices>
 #include <QDir>
@@ -13,6 +14,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSet>
+#include <QStandardPaths>
 #include <QStackedWidget>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -39,9 +41,16 @@ namespace {
 
 constexpr int progress_every_ms = 100;
 
+/// What a shell runs this bench by: its name where it is found by that, else its path.
+QString bench_command() {
+  const QString name = QStringLiteral("n2nq-bench"), here = QCoreApplication::applicationDirPath() + u'/' + name;
+  const auto file = [](const QString& path) { return QFileInfo(path).canonicalFilePath(); };
+  return file(QStandardPaths::findExecutable(name)) == file(here) ? name : app::shell_quoted(here);
+}
+
 /// Runs a test case again, as it was chosen then.
 QString case_command(const QString& folder) {
-  QString command = QStringLiteral("n2nq-bench case ") + app::shell_quoted(folder + QStringLiteral("/case.yaml")), ignored;
+  QString command = bench_command() + QStringLiteral(" case ") + app::shell_quoted(folder + QStringLiteral("/case.yaml")), ignored;
   const auto opened = app::CaseFolder::open(folder, ignored);
   if (!opened) return command;
   const app::CaseChoice& choice = opened->choice();
@@ -269,7 +278,7 @@ void ResultsPage::copy_command() {
   if (folders.size() != 1) return;
   QString command = app::CaseFolder::is_one(folders.first())
                         ? case_command(folders.first())
-                        : QStringLiteral("n2nq-bench run ") + app::shell_quoted(folders.first() + QStringLiteral("/settings.yaml"));
+                        : bench_command() + QStringLiteral(" run ") + app::shell_quoted(folders.first() + QStringLiteral("/settings.yaml"));
   if (!hosts_file_.isEmpty()) command += QStringLiteral(" --hosts ") + app::shell_quoted(hosts_file_);
   QGuiApplication::clipboard()->setText(command);
   emit told(QStringLiteral("Copied: ") + command, false);

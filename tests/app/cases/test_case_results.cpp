@@ -189,6 +189,19 @@ TEST(case_results, of_more_than_9999_runs_the_later_ones_count_too) {
   EXPECT_EQ(results.all().front()->values.at("latency_us.p50"), 200);
 }
 
+TEST(case_results, others_that_disturb_a_run_mark_it) {
+  const QTemporaryDir folder;
+  const CasePlan plan = small_plan("1, 2", until_tight);
+  QString problem;
+  for (const auto& [verdict, why] : {std::pair{"clean", "disturbed: N2NQ waited"}, {"broken", "broken"}}) {
+    const QString path = folder.filePath(verdict);
+    make_run(path, {.verdict = verdict, .disturbed = "N2NQ waited"});
+    const auto run = read_case_run(path, plan, problem);
+    ASSERT_TRUE(run) << problem.toStdString();
+    EXPECT_EQ(run->marked, why);
+  }
+}
+
 TEST(case_results, a_busy_host_marks_the_run) {
   const QTemporaryDir folder;
   const CasePlan plan = small_plan("1, 2", until_tight);

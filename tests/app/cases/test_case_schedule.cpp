@@ -25,6 +25,20 @@ TEST(case_schedule, repeats_until_the_interval_is_as_tight_as_asked) {
   EXPECT_EQ(schedule.total(results), 11);
 }
 
+TEST(case_schedule, a_repeat_keeps_its_number_where_others_are_not_there) {
+  const CasePlan plan = small_plan("1", until_tight);
+  const CaseSchedule schedule(plan);
+  CaseResults results, only_the_second;
+  for (int made = 0; made < 3; ++made) {
+    const auto run = schedule.next(results);
+    ASSERT_TRUE(run);
+    results.add(finished(*run, 100));
+    if (run->repeat == 2) only_the_second.add(finished(*run, 100));
+  }
+  EXPECT_EQ(schedule.points(results).front().numbers, std::vector<int>({1, 2, 3}));
+  EXPECT_EQ(schedule.points(only_the_second).front().numbers, std::vector<int>({2}));
+}
+
 TEST(case_schedule, makes_an_interval_anew_only_of_other_repeats) {
   const CasePlan plan = small_plan("1, 2", until_tight);
   const CaseSchedule schedule(plan);

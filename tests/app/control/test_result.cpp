@@ -358,6 +358,9 @@ TEST_F(ResultTest, a_duration_is_a_plan_as_well) {
   record.settings.senders.duration_s = 1;
   finish();
   EXPECT_EQ(summary()["plan"]["kept"], true);
+  record.traffic_started = false;
+  finish();
+  EXPECT_TRUE(summary()["plan"]["kept"].is_null()) << "nothing was to be sent yet";
 }
 
 TEST_F(ResultTest, what_is_not_known_is_null_or_says_unknown) {

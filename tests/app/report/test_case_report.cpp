@@ -59,6 +59,7 @@ TEST_F(CaseReport, TellsOfEachRunWhatItsClocksLeaveOpen) {
     const auto report = report_of_case(folder, error);
     EXPECT_TRUE(report) << error.toStdString();
     if (!report || report->tables.front().rows.size() != 1) return QStringList("no run");
+    EXPECT_EQ(report->verdict, "unfinished") << "other runs are to come";
     const Table& table = report->tables.front();
     QStringList cells;
     for (const char* column : {"latency_us.p50, clocks ± (µs)", "latency_us.p50, clocks"})
@@ -96,6 +97,39 @@ TEST_F(CaseReport, SaysOfOverlaidCasesWhichOfThemARemarkIsOf) {
   EXPECT_EQ(remarks({old_one, old_again}), QStringList({shared, "Machine: 2 cores, Old, kernel 6.1."}));
   EXPECT_EQ(remarks({old_one, new_one, old_again}),
             QStringList({shared, "A, C: Machine: 2 cores, Old, kernel 6.1.", "B: Machine: 2 cores, New, kernel 6.1."}));
+  // An own case that was edited between the two: what it draws now is another quantity.
+  QFile text(new_one + "/case.yaml");
+  ASSERT_TRUE(text.open(QIODevice::ReadWrite));
+  const QByteArray edited = text.readAll().replace("y: latency_us.p50", "y: rates.received_per_s");
+  ASSERT_TRUE(text.resize(0) && text.seek(0) && text.write(edited) == edited.size());
+  text.close();
+  const auto figures = figures_of_cases({old_one, new_one});
+  ASSERT_EQ(figures.size(), 1u);
+  EXPECT_EQ(figures[0].series.size(), 1u);
+  EXPECT_EQ(figures[0].remarks.last(), "B: drawn over other values, left out.");
+}
+
+TEST_F(CaseReport, RunsThatCountAndThoseThatItTookAreKnownWithoutReadingWhatTheyMeasured) {
+  EXPECT_EQ(CaseFolder::runs_that_count(folder), 0) << "it sent nothing";
+  const CaseSchedule schedule(*plan);
+  const auto make = [&](const char* name, const Settings& settings, const char* verdict) {
+    const QString run = folder + "/runs/" + name;
+    make_run(run, {.verdict = verdict});
+    make_settings(run, settings);
+    change_summary(run, [](nlohmann::json& summary) { summary["plan"]["attempted_messages"] = 1; });
+  };
+  const Settings first = schedule.next({})->settings;
+  Settings other = first;
+  other.seed = first.seed + 1;
+  make("0002-1-r1", first, "clean");
+  make("0003-1-r1", first, "degraded");
+  make("0004-1-r1", other, "stopped");
+  EXPECT_EQ(CaseFolder::runs_that_count(folder), 1) << "one was made twice, one was stopped";
+  auto opened = CaseFolder::open(folder, error);
+  ASSERT_TRUE(opened) << error.toStdString();
+  EXPECT_EQ(opened->runs_planned(), 2);
+  EXPECT_EQ(opened->note_runs(7), "");
+  EXPECT_EQ(CaseFolder::open(folder, error)->runs_planned(), 7);
 }
 
 TEST_F(CaseReport, StopsReadingRunsWhenItIsCancelled) {

@@ -8,6 +8,9 @@
 
 #include <QFile>
 #include <QTemporaryDir>
+#include <atomic>
+#include <stop_token>
+#include <thread>
 
 namespace n2nq::app {
 namespace {
@@ -34,6 +37,23 @@ TEST_F(FolderLockTest, OneHasItAndIsNamedAndItsFileGoesWithIt) {
   EXPECT_FALSE(QFile::exists(file));
   EXPECT_EQ(FolderLock::holder(file), 0);
   EXPECT_TRUE(FolderLock::take(file));
+}
+
+TEST_F(FolderLockTest, WhoOnlyAsksRefusesNobody) {
+  write("");
+  for (int i = 0; i < 200; ++i) {
+    std::atomic<bool> asks{false};
+    std::jthread asking([&](const std::stop_token& over) {
+      while (!over.stop_requested()) {
+        FolderLock::holder(file);
+        asks = true;
+      }
+    });
+    while (!asks) std::this_thread::yield();
+    asking.request_stop();
+    EXPECT_TRUE(FolderLock::take(file));
+    write("");
+  }
 }
 
 TEST_F(FolderLockTest, OfAKilledProcessNothingIsLeftToWaitFor) {

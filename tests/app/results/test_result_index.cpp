@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of results: the folders are the truth, whatever the index says.
 #include <gtest/gtest.h>
-#include <sys/file.h>
 
 #include <QDir>
 #include <QDirIterator>
@@ -200,11 +199,11 @@ TEST_F(ResultIndexTest, FiltersByModeVerdictAndDay) {
 }
 
 /// As the folder of a case has it.
-void make_case_state(const QString& folder, int runs) {
+void make_case_state(const QString& folder, std::optional<int> runs) {
   QFile state(folder + "/case.json");
   ASSERT_TRUE(state.open(QIODevice::WriteOnly | QIODevice::Truncate));
   const nlohmann::json text = {
-      {"format", 1}, {"title", "Delay"}, {"scale", "quick"}, {"runs", runs}, {"begun", "2026-11-19T08:00:00Z"}, {"build", "0.1.0 abc"}};
+      {"format", 1}, {"title", "Delay"}, {"scale", "quick"}, {"runs", runs ? nlohmann::json(*runs) : nlohmann::json()}, {"begun", "2026-11-19T08:00:00Z"}, {"build", "0.1.0 abc"}};
   state.write(QByteArray::fromStdString(text.dump()));
 }
 
@@ -229,7 +228,7 @@ TEST_F(ResultIndexTest, ATestCaseIsAnEntryThatItsRunsMake) {
   EXPECT_EQ(first.runs_planned, 4);
   EXPECT_EQ(first.mode, "broadcaster, load-balancer");
   EXPECT_EQ(first.verdict, "broken");
-  EXPECT_EQ(first.reason, "runs: 1 broken, 1 clean");
+  EXPECT_EQ(first.reason, "runs: 1 broken, 1 clean, 2 to come");
   EXPECT_TRUE(std::isnan(first.p50_us));
   // Made again: the later one counts.
   make_run(test_case + "/runs/0005-y", {.started = "2026-11-19T09:03:00.000Z", .mode = "load-balancer", .verdict = "degraded"});
@@ -238,6 +237,19 @@ TEST_F(ResultIndexTest, ATestCaseIsAnEntryThatItsRunsMake) {
   EXPECT_EQ(again.runs_done, 2);
   EXPECT_EQ(again.verdict, "degraded");
   EXPECT_EQ(again.note, "before lunch");
+  // What is there is clean, and not all of it is there.
+  make_run(test_case + "/runs/0006-y",
+           {.started = "2026-11-19T09:04:00.000Z", .mode = "load-balancer", .verdict = "clean", .disturbed = "others ran"});
+  const ResultEntry halfway = entry();
+  EXPECT_EQ(halfway.verdict, "unfinished");
+  EXPECT_EQ(halfway.reason, "runs: 2 clean, 2 to come");
+  EXPECT_EQ(halfway.disturbed, "others disturbed 1 of them");
+  EXPECT_TRUE(halfway.finished()) << "it can be opened";
+  make_case_state(test_case, 2);
+  EXPECT_EQ(entry().verdict, "clean");
+  make_case_state(test_case, std::nullopt);
+  EXPECT_EQ(entry().verdict, "unfinished");
+  EXPECT_EQ(entry().reason, "runs: 2 clean, more to come");
   ResultFilter filter;
   filter.mode = "broadcaster";
   filter.kind = ResultFilter::Kind::cases;
@@ -264,10 +276,21 @@ TEST_F(ResultIndexTest, NothingIsMovedAwayFromUnderACaseThatRuns) {
   auto lock = FolderLock::take(test_case + "/case.lock");
   ASSERT_TRUE(lock);
   ResultIndex index(folder);
+  const auto being_made = [this] {
+    QStringList out;
+    for (const ResultEntry& entry : list()) {
+      if (entry.is_being_made) out += entry.name;
+    }
+    return out;
+  };
+  EXPECT_EQ(being_made(), QStringList("a-case")) << "of its four runs one is there; who made another one that is unfinished is gone";
+  make_run(test_case + "/runs/0002-y", {.started = "2026-11-19T09:01:00.000Z", .verdict = "degraded"});
+  EXPECT_EQ(being_made(), QStringList("a-case")) << "whatever its runs came to";
   EXPECT_TRUE(index.remove(test_case).contains("pause or stop it first"));
   EXPECT_TRUE(index.remove(test_case + "/runs/0001-x").contains("pause or stop it first"));
   EXPECT_EQ(index.remove(folder + "/first"), QString());
   lock.reset();
+  EXPECT_EQ(being_made(), QStringList());
   EXPECT_EQ(index.remove(test_case), QString());
   EXPECT_FALSE(names(list()).contains("0001-x"));
   EXPECT_EQ(index.restore(test_case), QString());
@@ -290,10 +313,9 @@ TEST_F(ResultIndexTest, NorIsARunThatAnotherBenchIsMaking) {
 TEST_F(ResultIndexTest, WhoOnlyAsksWhetherABenchWorksThereIsTakenForNone) {
   const QString test_case = folder + "/a-case", file = test_case + "/case.lock";
   make_case_state(test_case, 4);
-  // What a killed bench has left, while another one asks, too.
+  // What a killed bench has left.
   QFile left(file);
   ASSERT_TRUE(left.open(QIODevice::ReadWrite) && left.write("1\n") == 2 && left.flush());
-  ASSERT_EQ(::flock(left.handle(), LOCK_SH | LOCK_NB), 0);
   ResultIndex index(folder);
   EXPECT_EQ(index.remove(test_case + "/runs/0001-x"), QString());
   EXPECT_EQ(index.restore(test_case + "/runs/0001-x"), QString());
