@@ -170,27 +170,33 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   rate_->set_detail(bytes_rate_text(figures.received_bytes_per_s));
   const auto hidden = static_cast<std::int64_t>(latency.left_out), samples = static_cast<std::int64_t>(latency.count);
   const app::ClockBound& bound = figures.clocks.latency;
-  const auto exact = [&](double value_us) {
+  const auto exact = [&](double value_us, double share = 0) {
     const bool bounded = bound.apart && !std::isnan(value_us);
     return exact_us(value_us) + (bounded ? QStringLiteral(" ") + bound_explained(bound, value_us) : QString()) +
-           floor_words(figures.floor_us, value_us);
+           percentile_doubt_words(figures.floor_us, value_us, share, samples);
   };
   const bool is_bounded = bound.apart && latency.count > 0;
   lowest_->set_caption(is_bounded ? QStringLiteral("low 95 % ") + bound_text(bound) : QStringLiteral("mean lowest 95 %"));
-  for (const auto& [tile, value_us] :
-       {std::pair(lowest_, latency.mean_lowest_95_us), {p50_, latency.p50_us}, {p95_, latency.p95_us}, {p99_, latency.p99_us}})
-    tile->set_dimmed(figures.is_near_floor(value_us) || is_below(bound, value_us));
+  struct Shown {
+    Tile* tile;
+    double value_us, share;
+  };
+  for (const auto& [tile, value_us, share] : {Shown{lowest_, latency.mean_lowest_95_us, 0},
+                                              {p50_, latency.p50_us, 0.5},
+                                              {p95_, latency.p95_us, 0.95},
+                                              {p99_, latency.p99_us, 0.99}})
+    tile->set_dimmed(figures.is_near_floor(value_us) || is_below(bound, value_us) || has_few_above(share, samples));
   lowest_->set_figure(time_figure(latency.mean_lowest_95_us),
                       exact(latency.mean_lowest_95_us) +
                           QStringLiteral("; trimming hides %1 of %2 samples, the slowest").arg(count_text(hidden), count_text(samples)));
   lowest_->set_detail(latency.count == 0                            ? dash()
                       : is_below(bound, latency.mean_lowest_95_us) ? QStringLiteral("no finer; without ") + count_short(hidden)
                                                                     : QStringLiteral("leaves out ") + count_short(hidden));
-  p50_->set_figure(time_figure(latency.p50_us), exact(latency.p50_us));
+  p50_->set_figure(time_figure(latency.p50_us), exact(latency.p50_us, 0.5));
   caption_latency(*p50_, QStringLiteral("p50"), bound, latency.p50_us, QStringLiteral("mean"), latency.mean_us);
-  p95_->set_figure(time_figure(latency.p95_us), exact(latency.p95_us));
+  p95_->set_figure(time_figure(latency.p95_us), exact(latency.p95_us, 0.95));
   caption_latency(*p95_, QStringLiteral("p95"), bound, latency.p95_us, QStringLiteral("p90"), latency.p90_us);
-  p99_->set_figure(time_figure(latency.p99_us), exact(latency.p99_us));
+  p99_->set_figure(time_figure(latency.p99_us), exact(latency.p99_us, 0.99));
   caption_latency(*p99_, QStringLiteral("p99"), bound, latency.p99_us, QStringLiteral("max"), latency.max_us);
   if (figures.skipped > 0 && !skips_) {
     skips_ = true;

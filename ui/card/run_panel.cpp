@@ -218,8 +218,10 @@ QString RunPanel::invitation() const {
       all_local ? QStringLiteral("on this machine")
                 : QStringLiteral("(N2NQ on %1, senders on %2, receivers on %3)")
                       .arg(host_words(settings.broker.host), host_words(settings.senders.host), host_words(settings.receivers.host));
-  return QStringLiteral("No run yet. Press F5 to start %1 senders and %2 receivers %3.")
-      .arg(count_text(settings.senders.amount), count_text(settings.receivers.amount), breakable(where));
+  const auto services = [](int amount, const QString& one) { return count_text(amount) + u' ' + one + (amount == 1 ? QString() : QStringLiteral("s")); };
+  return QStringLiteral("No run yet. Press F5 to start %1 and %2 %3.")
+      .arg(services(settings.senders.amount, QStringLiteral("sender")), services(settings.receivers.amount, QStringLiteral("receiver")),
+           breakable(where));
 }
 
 QString RunPanel::waiting_words() const {

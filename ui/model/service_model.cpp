@@ -59,7 +59,7 @@ const std::vector<ServiceModel::ColumnInfo>& ServiceModel::columns(app::Role rol
       {Kind::log, "", "Opens the service's log file", 0},
       {Kind::name, "receiver", "The receiving service", 0},
       {Kind::time, "latency", "Mean time from actual send to receipt", 0},
-      {Kind::time, "p99", "99 of 100 deliveries took at most this long", 1},
+      {Kind::time, "p99", "99 of 100 deliveries took at most this long", 1, Applies::always, 0.99},
       {Kind::rate, "rate", "Deliveries per second: over the last second or the last ten, at the end the mean of the run", 0},
       {Kind::packets, "packets", "Deliveries received so far", 0},
       {Kind::count, "confirmed", "Deliveries this receiver has confirmed: it has them, whole and checked", 0, Applies::with_responses},
@@ -321,14 +321,15 @@ QString ServiceModel::exact(const Row& row, const ColumnInfo& column) const {
   const double value_us = row.times_us[column.slot];
   if (std::isnan(value_us)) return dash();
   const QString text = fixed_text(value_us, 3) + QStringLiteral(" µs");
-  const QString why_grey = is_grey(row, column) ? floor_words(floor_us_, value_us) : QString();
+  const bool is_latency = role_ == app::Role::receivers;
+  const QString why_grey = is_latency ? percentile_doubt_words(floor_us_, value_us, column.share, row.packets) : QString();
   return (bound_.apart ? text + QStringLiteral(" ") + bound_explained(bound_, value_us) : text) + why_grey;
 }
 
 bool ServiceModel::is_grey(const Row& row, const ColumnInfo& column) const {
   if (role_ != app::Role::receivers || column.kind != Kind::time) return false;
   const double value_us = row.times_us[column.slot];
-  return app::is_near_floor(floor_us_, value_us) || is_below(bound_, value_us);
+  return app::is_near_floor(floor_us_, value_us) || is_below(bound_, value_us) || has_few_above(column.share, row.packets);
 }
 
 QVariant ServiceModel::data(const QModelIndex& index, int role) const {

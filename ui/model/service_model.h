@@ -76,6 +76,7 @@ class ServiceModel : public QAbstractTableModel {
     const char* meaning;
     int slot;  // in Row::times_us or Row::counts
     Applies applies = Applies::always;
+    double share = 0;  // of a percentile, between 0 and 1
   };
   struct Row {
     double times_us[2] = {app::unknown, app::unknown};

@@ -37,7 +37,7 @@ constexpr const char* page = R"(
 <tr><td width="150">log incomplete</td><td>lines or files of the run's logs are missing</td></tr>
 <tr><td width="150">±</td><td>how far a latency may be off, because its two ends were read from two clocks; its tooltip says why</td></tr>
 <tr><td width="150">no finer</td><td>the latency is smaller than its ±, and the clocks tell no more about it</td></tr>
-<tr><td width="150">grey</td><td>a latency below its ±, or below twice what an echo over loopback takes: it says more about clocks or machine than about the queue</td></tr>
+<tr><td width="150">grey</td><td>a latency below its ±, or below twice what an echo over loopback takes: it says more about clocks or machine than about the queue; or a percentile with fewer than 10 samples above it</td></tr>
 <tr><td width="150">disturbed</td><td>a process of the run waited for a core for more than half of the time in which it had something to do; the verdict stays</td></tr>
 <tr><td width="150">–</td><td>not known yet</td></tr>
 </table>

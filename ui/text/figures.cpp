@@ -87,6 +87,15 @@ QString floor_words(double floor_us, double latency_us) {
          app::below_floor_words(QStringLiteral("what an echo over loopback takes here (%1)").arg(time_figure(floor_us).text()));
 }
 
+bool has_few_above(double share, std::int64_t samples) {
+  return share > 0 && samples > 0 && app::are_few_samples_above(static_cast<double>(samples) * (1 - share));
+}
+
+QString percentile_doubt_words(double floor_us, double latency_us, double share, std::int64_t samples) {
+  return (has_few_above(share, samples) ? QStringLiteral("; grey, because it has ") + app::few_samples_words() : QString()) +
+         floor_words(floor_us, latency_us);
+}
+
 Figure rate_figure(double per_s) {
   if (std::isnan(per_s)) return {};
   const int decimals = per_s < 999.95 ? 1 : 0;

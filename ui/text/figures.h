@@ -52,6 +52,10 @@ QString in_flight_bound_explained(bool is_below);
 
 /// Behind a latency in a tooltip: why it is grey; empty: it is not.
 QString floor_words(double floor_us, double latency_us);
+/// The same of its percentile `share`, between 0 and 1, of so many samples: also where few are above it. 0: it is no percentile.
+QString percentile_doubt_words(double floor_us, double latency_us, double share, std::int64_t samples);
+/// Of so many samples only few are above that percentile; none are, where there is none.
+bool has_few_above(double share, std::int64_t samples);
 
 Figure rate_figure(double per_s);
 /// "250 kB/s"; a kB is 1,000 B.

@@ -22,6 +22,7 @@ class TestServiceModel : public QObject {
   void unknown_figures_are_dashes();
   void a_pull_changes_only_the_rows_it_names();
   void latencies_near_the_floor_are_grey_and_say_why();
+  void a_percentile_of_few_deliveries_is_grey_and_says_why();
   void what_the_model_says_is_grey_is_grey_in_the_table();
   void numbers_outside_the_table_are_ignored();
   void a_column_has_one_unit_and_fixed_decimals();
@@ -75,18 +76,38 @@ void TestServiceModel::latencies_near_the_floor_are_grey_and_say_why() {
   ServiceModel model(app::Role::receivers);
   model.set_amount(2);
   app::LiveFigures figures;
-  figures.receivers = {{1, 10, 5.5, 79, 180}, {2, 10, 5.5, 81, 180}};
+  figures.receivers = {{1, 1000, 5.5, 79, 180}, {2, 1000, 5.5, 81, 180}};
   const auto colour = [&](int row, int column) { return model.data(model.index(row, column), Qt::ForegroundRole); };
   model.update(figures);
   QVERIFY2(!colour(0, ServiceModel::first_figure_column).isValid(), "no floor is known");
   figures.floor_us = 40;
-  figures.receivers[0].received = figures.receivers[1].received = 11;
+  figures.receivers[0].received = figures.receivers[1].received = 1001;
   model.update(figures);
   QVERIFY(colour(0, ServiceModel::first_figure_column).isValid());
   QVERIFY(!colour(0, ServiceModel::first_figure_column + 1).isValid());
   QVERIFY(!colour(1, ServiceModel::first_figure_column).isValid());
   const QString told = model.data(model.index(0, ServiceModel::first_figure_column), Qt::ToolTipRole).toString().replace(u'\n', u' ');
   QVERIFY2(told.contains(QStringLiteral("below twice what an echo over loopback takes")), qPrintable(told));
+}
+
+void TestServiceModel::a_percentile_of_few_deliveries_is_grey_and_says_why() {
+  ServiceModel model(app::Role::receivers);
+  model.set_amount(2);
+  app::LiveFigures figures;
+  figures.receivers = {{1, 999, 5.5, 79, 180}, {2, 1000, 5.5, 81, 180}};
+  model.update(figures);
+  const auto is_grey = [&](int row, int column) { return model.data(model.index(row, column), Qt::ForegroundRole).isValid(); };
+  constexpr int mean = ServiceModel::first_figure_column, p99 = mean + 1;
+  QVERIFY(is_grey(0, p99));
+  QVERIFY(!is_grey(0, mean));
+  figures.receivers[0].received = 9;
+  model.update(figures);
+  QVERIFY2(!is_grey(0, mean), "of a mean none are above it");
+  figures.receivers[0].received = 999;
+  model.update(figures);
+  QVERIFY2(!is_grey(1, p99), "ten are above it");
+  const QString told = model.data(model.index(0, p99), Qt::ToolTipRole).toString().replace(u'\n', u' ');
+  QVERIFY2(told.contains(QStringLiteral("fewer than 10 samples above it")), qPrintable(told));
 }
 
 void TestServiceModel::what_the_model_says_is_grey_is_grey_in_the_table() {
