@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The links between a lab's hosts and its bridge: plain cables, or emulated ones (tests/lab/emulator) whose shape can change at any time.
 
-A shape is a dict of delay_ns, jitter_ns (up to so much more), jitter_share (of the frames that it falls on), loss (share), rate_bps (0: without
+A shape is a dict of delay_ns, jitter_ns (up to so much more), jitter_share (of the frames that it falls on), jitter_overtaken (by others), loss (share), rate_bps (0: without
 limit), reorder (share of the frames that are late by reorder_ns, for others to overtake), blackhole. Each link has one up, from its host, and one
 down: what goes from one host to another passes one of each."""
 import contextlib

@@ -28,6 +28,7 @@ def _on_or_off(text):
 def add_shape_options(parser):
     parser.add_argument("--delay", type=_duration, dest="delay_ns", metavar="2ms", help="of each link, each way: twice that from host to host")
     parser.add_argument("--jitter", type=_duration, dest="jitter_ns", metavar="1ms", help="up to so much more, evenly spread; the order stays")
+    parser.add_argument("--jitter-overtaken", type=_on_or_off, metavar="on|off", help="or others overtake the frames that it falls on (off)")
     parser.add_argument("--jitter-share", type=_share, metavar="SHARE", help="of the frames that jitter falls on (all)")
     parser.add_argument("--loss", type=_share, metavar="SHARE", help="share of the frames, such as 0.01 or 1%%")
     parser.add_argument("--reorder", type=_share, metavar="SHARE", help="of the frames: others may overtake them")
@@ -38,5 +39,5 @@ def add_shape_options(parser):
 
 def shape_of(given):
     """The shape of links.py with what was given; empty: nothing was."""
-    keys = ("delay_ns", "jitter_ns", "jitter_share", "loss", "reorder", "reorder_ns", "rate_bps", "blackhole")
+    keys = ("delay_ns", "jitter_ns", "jitter_share", "jitter_overtaken", "loss", "reorder", "reorder_ns", "rate_bps", "blackhole")
     return {key: getattr(given, key) for key in keys if getattr(given, key) is not None}

@@ -38,6 +38,7 @@ Shape changed(Shape shape, const json& changes) {
     if (key == "delay_ns") shape.delay_ns = whole(value, key, time_ns_max);
     else if (key == "jitter_ns") shape.jitter_ns = whole(value, key, time_ns_max);
     else if (key == "jitter_share") shape.jitter_share = share(value, key);
+    else if (key == "jitter_overtaken") shape.jitter_overtaken = value.get<bool>();
     else if (key == "loss") shape.loss = share(value, key);
     else if (key == "reorder") shape.reorder = share(value, key);
     else if (key == "reorder_ns") shape.reorder_ns = whole(value, key, time_ns_max);
@@ -80,6 +81,7 @@ json stats(Conveyor& conveyor) {
            {{"delay_ns", shape.delay_ns},
             {"jitter_ns", shape.jitter_ns},
             {"jitter_share", shape.jitter_share},
+            {"jitter_overtaken", shape.jitter_overtaken},
             {"loss", shape.loss},
             {"reorder", shape.reorder},
             {"reorder_ns", shape.reorder_ns},

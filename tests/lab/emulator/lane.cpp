@@ -40,11 +40,12 @@ void Lane::put(std::span<const std::uint8_t> frame, std::int64_t now_ns) {
     return;
   }
   std::int64_t due_ns = left_ns + shape_.delay_ns;
-  if (shape_.jitter_ns > 0 && falls_on(shape_.jitter_share)) due_ns += std::uniform_int_distribution<std::int64_t>(0, shape_.jitter_ns)(chance_);
-  const bool is_held_up = falls_on(shape_.reorder);
+  const bool is_jittered = shape_.jitter_ns > 0 && falls_on(shape_.jitter_share), is_reordered = falls_on(shape_.reorder);
+  if (is_jittered) due_ns += std::uniform_int_distribution<std::int64_t>(0, shape_.jitter_ns)(chance_);
+  const bool is_held_up = is_reordered || (is_jittered && shape_.jitter_overtaken);
   if (is_held_up) {
     ++counts_.held_up;
-    due_ns = std::max(last_due_ns_, due_ns) + shape_.reorder_ns;
+    due_ns = std::max(last_due_ns_, due_ns) + (is_reordered ? shape_.reorder_ns : 0);
     if (!held_up_.empty()) due_ns = std::max(due_ns, held_up_.back().due_ns);
   } else {
     due_ns = last_due_ns_ = std::max(last_due_ns_, due_ns);

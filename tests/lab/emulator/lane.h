@@ -3,7 +3,8 @@
 //
 // Frames keep their order, whatever their delays: one that is due later holds back those behind it, as a cable does. A frame first waits until
 // those before it are transmitted (rate), then travels (delay, and jitter where it falls on it). Lost frames take their time of transmission.
-// Only where reorder falls on a frame it is late by reorder_ns, and those that are put in meanwhile overtake it.
+// Only where reorder falls on a frame it is late by reorder_ns, and those that are put in meanwhile overtake it; and so do they one that jitter
+// falls on, where that is said.
 // Times are CLOCK_MONOTONIC nanoseconds. One thread.
 #pragma once
 
@@ -24,6 +25,7 @@ struct Shape {
   std::int64_t delay_ns = 0;
   std::int64_t jitter_ns = 0;  // up to so much more, evenly distributed
   double jitter_share = 1;     // of the frames that it falls on
+  bool jitter_overtaken = false;  // by those behind them, on which it does not fall
   double loss = 0;             // share of the frames
   double reorder = 0;          // share of the frames that others may overtake
   std::int64_t reorder_ns = 1'000'000;  // how much later those come out

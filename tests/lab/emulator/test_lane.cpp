@@ -79,6 +79,23 @@ TEST_F(ALane, SpreadsJitterOverItsShareOfTheFrames) {
   EXPECT_NEAR(static_cast<double>(sum_ns) / delayed, ms, 0.05 * ms);
 }
 
+TEST_F(ALane, LetsOthersOvertakeWhatJitterFallsOnWhereThatIsSaid) {
+  lane.set_shape({.delay_ns = ms, .jitter_ns = 20 * ms, .jitter_share = 0.1, .jitter_overtaken = true});
+  int late = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    put(60, i * 100 * ms);
+    put(61, i * 100 * ms + 1);
+    std::size_t first_size = 0;
+    for (; !lane.empty(); lane.pop()) {
+      const std::int64_t extra_ns = lane.due_ns() - i * 100 * ms - ms;
+      ASSERT_LE(extra_ns, 20 * ms + 1);
+      if (first_size == 0) first_size = lane.front().size();
+    }
+    late += first_size == 61 ? 1 : 0;
+  }
+  EXPECT_NEAR(late, 900, 100) << "on the first, and not on the second";
+}
+
 TEST_F(ALane, LosesTheShareThatItIsTold) {
   lane.set_shape({.loss = 0.1});
   for (int i = 0; i < 10'000; ++i) put(60, i);
