@@ -322,6 +322,8 @@ bool RunControl::Private::start_salvage(Role role) {
   member.drop_salvager();
   member.salvager = make_watch(role, deadlines);
   member.salvager->launcher().set_needs_no_room();
+  // Without logs there may never have been a folder, and nobody needs it.
+  if (run.settings.log != LogMode::off) member.salvager->launcher().set_reads_back(run.folder->part(role));
   member.salvager->launcher().set_puts_again();  // the process may have died with its connection, which others are still on
   QObject::connect(member.salvager.get(), &ProcessWatch::gone, q, [this, role](const QString& trouble) { on_salvaged(role, trouble); });
   const auto configure = [this, role, salvager = member.salvager.get(), staging_file = member.record.hello->staging_file] {
@@ -357,14 +359,13 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
   }
   if (!member.bringing_back) return advance();
   Launcher& launcher = member.watch->launcher();
-  if (!member.not_read_back.isEmpty()) launcher.hold_when_reached();
+  if (member.not_read_back.isEmpty()) {
+    fetching_goes_on(role);
+  } else {
+    fetching_waits(role, member.not_read_back);
+    launcher.hold_when_reached();
+  }
   launcher.go_on_bringing();
-}
-
-/// Its host is there again, and its logs are not fetched, nor removed there, before that.
-void RunControl::Private::read_back_again(Role role) {
-  fetching_goes_on(role);
-  start_salvage(role);
 }
 
 void RunControl::Private::tell_not_read_back(const QString& why) {
@@ -391,14 +392,9 @@ void RunControl::Private::bring_back() {
       fetching_goes_on(role);
       emit q->bringing_back_changed();
     });
-    QObject::connect(&launcher, &Launcher::bring_back_waits, q, [this, role](const QString& why) {
-      of(role).bringing_waits = true;
-      const QString goes_on = of(role).not_read_back.isEmpty()
-                                  ? QString("It goes on where it was when there is a way again")
-                                  : QString("When there is a way again, what the %1 had noted is read back first").arg(role_key(role));
-      emit q->fetching_waits(role, QString("Fetching logs waits: %1. %2").arg(why, goes_on));
-    });
-    QObject::connect(&launcher, &Launcher::reached, q, [this, role] { read_back_again(role); });
+    QObject::connect(&launcher, &Launcher::bring_back_waits, q, [this, role](const QString& why) { fetching_waits(role, why); });
+    // Its host is there again, and its logs are not fetched, nor removed there, before that.
+    QObject::connect(&launcher, &Launcher::reached, q, [this, role] { start_salvage(role); });
     if (!member.not_read_back.isEmpty()) launcher.hold_when_reached();
     QObject::connect(&launcher, &Launcher::brought_back, q, [this, role](const QString& error) { on_brought_back(role, error); });
     launcher.bring_back(run.folder->part(role));
@@ -406,8 +402,17 @@ void RunControl::Private::bring_back() {
   if (!any_bringing_back()) finish();
 }
 
+void RunControl::Private::fetching_waits(Role role, const QString& why) {
+  Member& member = of(role);
+  if (std::exchange(member.waits_because, why) == why) return;
+  const QString goes_on = member.not_read_back.isEmpty()
+                              ? QString("It goes on where it was when there is a way again")
+                              : QString("When there is a way again, what the %1 had noted is read back first").arg(role_key(role));
+  emit q->fetching_waits(role, QString("Fetching logs waits: %1%2 %3").arg(why, why.endsWith('?') ? "" : ".", goes_on));
+}
+
 void RunControl::Private::fetching_goes_on(Role role) {
-  if (std::exchange(of(role).bringing_waits, false)) emit q->fetching_waits(role, QString());
+  if (!std::exchange(of(role).waits_because, QString()).isEmpty()) emit q->fetching_waits(role, QString());
 }
 
 /// Nobody answers any more: what is shown while logs are fetched is all there is.

@@ -73,7 +73,8 @@ struct Member {
   bool restart_wanted = false;     // as soon as it is gone
   std::size_t harm_event = 0;      // the last event that says that it is paused, killed or started again
   bool ran_before = false;         // in this run, and was stopped, and started again
-  bool bringing_back = false, bringing_waits = false;
+  bool bringing_back = false;
+  QString waits_because;  // as it was said last; empty: its logs come, or it is not their turn
   qint64 brought_bytes = 0, to_bring_bytes = 0;
   int first_row = 1, last_row = 0;
 
@@ -183,16 +184,18 @@ struct RunControl::Private {
   double steps_made_until_s() const;
   bool may_come_back(Role role) const;
   bool nobody_can_take() const;
+  bool nobody_will_take() const;
+  void look_for_held_back_in_vain();
   bool nobody_gives_any_more() const;
   bool nothing_mends_who_does_not_read() const;
   bool anybody_was_made_not_to_read() const;
   bool start_salvage(Role role);
   void touch_left();
   void on_salvaged(Role role, const QString& trouble);
-  void read_back_again(Role role);
   void tell_not_read_back(const QString& why);
   int other_starts_left_ms() const;
   void bring_back();
+  void fetching_waits(Role role, const QString& why);
   void fetching_goes_on(Role role);
   void take_last_figures();
   void on_brought_back(Role role, const QString& error);
@@ -261,6 +264,7 @@ struct RunControl::Private {
   Recovery recovery;
   bool plan_is_over = false;   // its last message is due by now
   qint64 stood_ms_since_drain = 0, stood_ms_since_stop = 0;  // for so long of these this bench stood still
+  QElapsedTimer since_in_vain;  // valid: the plan is over, senders are held back, and nobody will take what they have
   QElapsedTimer since_drain;   // valid: all was sent, and nothing ended the run before its time
   bool broker_is_new = false;  // since then: it holds nothing, and no sender tells it any more that it has ended
   QElapsedTimer since_stop;    // valid: a person, or trouble, ends the run early

@@ -50,6 +50,9 @@ class Launcher : public QObject {
 
   /// To be said before put_file(): the process writes no logs, or is needed even where there is no room for them.
   void set_needs_no_room() { needs_no_room_ = true; }
+  /// The same: it reads back what a process before it wrote for `local_folder`. While nothing that the bench made there is there (its disk is
+  /// not mounted yet, as when it boots) nothing is made anew, and the host counts as away.
+  void set_reads_back(const QString& local_folder) { reads_back_ = local_folder; }
   /// The same: where the connection is lost meanwhile the file is put once more, over a new one.
   void set_puts_again() { puts_again_ = true; }
   /// Makes the program runnable on the host. Answered by file_put or failed.
@@ -123,6 +126,8 @@ class Launcher : public QObject {
 
  protected:
   bool needs_no_room() const { return needs_no_room_; }
+  /// Empty: it does not.
+  const QString& reads_back() const { return reads_back_; }
   /// True once, if so.
   bool take_puts_again() { return std::exchange(puts_again_, false); }
   bool holds_when_reached() const { return holds_when_reached_; }
@@ -131,6 +136,7 @@ class Launcher : public QObject {
 
  private:
   bool needs_no_room_ = false, puts_again_ = false, holds_when_reached_ = false;
+  QString reads_back_;
 };
 
 /// Makes a launcher per process of one host, as that host was when this was given: what becomes of it meanwhile changes nothing.

@@ -119,15 +119,21 @@ bool BringFolder::go_on(SshLink& link) {
   return true;
 }
 
+void FindRunFolder::find(SshLink& link, const QString& remote) {
+  try {
+    Sftp sftp(link);
+    if (sftp.look(remote) || sftp.look(remote.section('/', 0, -2))) return;
+  } catch (const SshError& error) {
+    if (error.problem.kind != SshProblem::Kind::files) throw;  // what a disk will be mounted over may be closed to its user
+  }
+  throw SshError(SshProblem::Kind::missing, QString("%1: the folder %2, where the logs are, is not there").arg(link.target().name, remote),
+                 "Is the disk mounted there that it is on?");
+}
+
 void BringFolder::list(SshLink& link) {
   listed_ = true;
-  Sftp sftp(link);
-  const std::vector<SftpEntry> entries = sftp.list(remote_);
-  if (entries.empty() && is_there_ && *is_there_ && !sftp.look(remote_)) {
-    throw SshError(SshProblem::Kind::missing, QString("%1: the folder %2, where the logs are, is not there").arg(link.target().name, remote_),
-                   "Is the disk mounted there that it is on?");
-  }
-  for (const SftpEntry& entry : entries) {
+  if (is_there_ && *is_there_) FindRunFolder::find(link, remote_);
+  for (const SftpEntry& entry : Sftp(link).list(remote_)) {
     if (entry.is_file && is_log(entry.name)) {
       waiting_.push_back(entry);
       all_bytes_ += static_cast<qint64>(entry.size);

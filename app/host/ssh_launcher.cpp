@@ -127,17 +127,33 @@ void SshLauncher::put_file(const QString& program) {
   // Groups connect to others, nobody to them.
   const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;
   putting_ = std::make_unique<QObject>();
+  if (!reads_back().isEmpty()) return find_folder();
   connect(host_.get(), &LabHost::sending, putting_.get(), [this](const QString& file, qint64 done_bytes, qint64 all_bytes) {
     if (file == placed_file_) emit putting(done_bytes, all_bytes);
   });
   put_over(listens);
 }
 
+/// Before anything is put: where the folder is not there yet, its disk is not, and neither is that of the programs, perhaps.
+void SshLauncher::find_folder() {
+  const auto fail = [this](const SshProblem& problem) {
+    if (problem.kind == SshProblem::Kind::lost && take_puts_again()) return find_folder();
+    away_ = may_pass_behind_a_cut(problem);
+    emit failed(problem.text());
+  };
+  host_->with_files(putting_.get(), [this, fail](const SshProblem& problem, SshFiles* files) {
+    if (!problem.none()) return fail(problem);
+    files->run(std::make_shared<FindRunFolder>(folder_for(reads_back())), putting_.get(), [this, fail](const SshProblem& why) {
+      why.none() ? put_over(false) : fail(why);
+    });
+  });
+}
+
 void SshLauncher::put_over(bool listens) {
   const auto room = needs_no_room() ? PutProgram::Room::as_it_is : PutProgram::Room::for_logs;
   host_->place(placed_file_, room, putting_.get(), [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
     if (problem.kind == SshProblem::Kind::lost && take_puts_again()) return put_over(listens);
-    away_ = may_pass(problem) || (problem.kind == SshProblem::Kind::login && may_pass_behind_a_cut(problem));
+    away_ = !problem.none() && (reads_back().isEmpty() ? may_pass(problem) : may_pass_behind_a_cut(problem));
     if (!problem.none()) return emit failed(problem.text());
     if (listens && host_->data_address().isEmpty()) {
       return emit failed(host_->no_data_address().text());

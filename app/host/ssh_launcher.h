@@ -49,6 +49,7 @@ class SshLauncher : public Launcher {
   std::unique_ptr<QObject> stand_by(const QString& file, const QString& local_folder) override;
 
  private:
+  void find_folder();
   void put_over(bool listens);
   void on_output(const QByteArray& bytes);
   void give_up_start(const QString& why);

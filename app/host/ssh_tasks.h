@@ -155,6 +155,21 @@ class TouchFile : public SshTask {
   const QString remote_, folder_;
 };
 
+/// Fails with `missing` where neither a run's folder is there nor the one that it was made in: their disk is not mounted yet. A run's folder
+/// alone may have been removed by somebody. (ssh_fetch.cpp)
+class FindRunFolder : public SshTask {
+ public:
+  explicit FindRunFolder(QString remote) : remote_(std::move(remote)) {}
+  bool go_on(SshLink& link) override {
+    find(link, remote_);
+    return false;
+  }
+  static void find(SshLink& link, const QString& remote);
+
+ private:
+  const QString remote_;
+};
+
 /// Makes a run's folder, and in it an empty file whose name says which process writes there. (ssh_run_folders.cpp)
 class MakeRunFolder : public SshTask {
  public:

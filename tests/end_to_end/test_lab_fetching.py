@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
+from bench import BIN
 from lab import LabCase, main
 from run_folder import RunFolder
 
@@ -99,6 +101,30 @@ class Fetching(LabCase):
         self.assertEqual(len((folder / "broker.log").read_text().split("listening on")), 2)
         verified = subprocess.run([sys.executable, "-B", pathlib.Path(__file__).with_name("verify_run.py"), folder], capture_output=True, text=True)
         self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+
+    def test_a_host_that_boots_before_its_disk_is_there_is_read_back_and_fetched_from(self):
+        """Its group is dead, what it had in memory is gone with that, and for a while there is nothing where its logs were."""
+        self.addCleanup(self.lab.shape_links, {"blackhole": False})
+        bench = self.start("quick", *PLACES, "--set", "senders.amount=4", "--set", "receivers.amount=4", "--set", "senders.delay_ms=20", "--set",
+                           "senders.duration_s=8", out="booted")
+        self.wait_for("logs there", lambda: any(path.endswith("/S004.log") for path in self.lab.files("h2")))
+        self.lab.shape_links({"blackhole": True}, ["h2"])
+        time.sleep(1)  # what it goes on to note is read back
+        self.lab.inside("h2", "sh", "-c", "pkill -KILL -u lab; mv /home/lab/.cache/n2nq-bench /home/lab/unmounted")
+        time.sleep(8)  # until that is noticed
+        self.lab.shape_links({"blackhole": False}, ["h2"])
+        output = self.said_until_fetching_waits(bench)
+        self.assertIn("is not there", output.splitlines()[-1])
+        self.assertEqual([path for path in self.lab.files("h2") if "/n2nq-bench/" in path], [], "nothing is made where the disk will be")
+        self.lab.inside("h2", "mv", "/home/lab/unmounted", "/home/lab/.cache/n2nq-bench")
+        rest, _ = bench.communicate(timeout=120)
+        run = RunFolder(self.folder / "booted")
+        self.assertEqual(run.summary["verdict"], "broken", output + rest)
+        self.assertNotIn("final account", " ".join(run.summary["reasons"]))
+        self.assertEqual(sum(len(log.rows) for log in run.senders.values()), run.summary["ledger"]["total"]["attempted"], run.summary["reasons"])
+        verified = subprocess.run([BIN / "n2nq-bench", "verify", run.folder], capture_output=True, text=True)
+        self.assertEqual(verified.returncode, 0, verified.stdout[-2000:])
+        self.assertEqual([path for path in self.lab.files("h2") if "/runs/" in path], [])
 
     def test_logs_that_are_removed_there_are_missed(self):
         bench = self.start("quick", *PLACES, "--set", "senders.duration_s=4", out="removed")

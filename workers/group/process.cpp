@@ -79,6 +79,7 @@ class Process {
   }
 
   void take(const Json& object) {
+    if (left_) return;  // what is said behind the last word is said to nobody
     answer(object, [&] {
       const std::string type = object["type"];
       if (type == "configure") return configure(object);
@@ -172,6 +173,7 @@ class Process {
   }
 
   void leave(int exit_code) {
+    left_ = true;
     exit_code_ = exit_code;
     loop_.stop();
   }
@@ -188,6 +190,7 @@ class Process {
   std::unique_ptr<Group> group_;
   std::atomic<Group*> group_for_stats_{nullptr};
   bool connecting_ = false;
+  bool left_ = false;
   int exit_code_ = exit_done;
   std::atomic<bool> lease_lost_{false};
   net::ControlChannel channel_;  // last: its thread uses what is above, and is joined first

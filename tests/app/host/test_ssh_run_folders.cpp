@@ -287,8 +287,7 @@ TEST_F(RunFoldersTest, a_host_that_is_still_booting_is_waited_for) {
   const Hindrance hindrances[] = {
       {"nobody is let in", [](const QString&) { lab->change_sshd(1, "1i DenyUsers lab"); },
        [](const QString&) { lab->change_sshd(1, "/^DenyUsers/d"); }},
-      {"the folder is not there", [](const QString& name) { sh("mv runs/" + name + " away"); },
-       [](const QString& name) { sh("mv away runs/" + name); }},
+      {"its disk is not there", [](const QString&) { sh("mv runs away"); }, [](const QString&) { sh("mv away runs"); }},
   };
   person.is_there = false;
   for (const Hindrance& hindrance : hindrances) {
@@ -321,6 +320,37 @@ TEST_F(RunFoldersTest, a_host_that_is_still_booting_is_waited_for) {
     EXPECT_TRUE(QFile::exists(local.filePath("broker.log"))) << hindrance.name;
     EXPECT_TRUE(runs().isEmpty()) << hindrance.name;
   }
+}
+
+TEST_F(RunFoldersTest, who_reads_back_makes_nothing_where_the_disk_with_the_folder_is_not_there) {
+  HostPool pool(person, programs_folder);
+  const auto made = pool.launcher(lab->host(1));
+  let_run(*made, "n2nq-broker", [&] {
+    made->folder_there(folder.path());
+    return QByteArray(configure_broker);
+  });
+  bool gone = false;
+  QObject::connect(made.get(), &Launcher::gone, [&] { gone = true; });
+  made->kill();
+  ASSERT_TRUE(wait_until([&] { return gone; }));
+  sh("mv runs away && mv bin away-bin");
+  const auto put = [&] {
+    const auto reader = pool.launcher(lab->host(1));
+    reader->set_reads_back(folder.path());
+    QString failure;
+    bool there = false;
+    QObject::connect(reader.get(), &Launcher::failed, [&](const QString& why) { failure = why; });
+    QObject::connect(reader.get(), &Launcher::file_put, [&] { there = true; });
+    reader->put_file("n2nq-broker");
+    EXPECT_TRUE(wait_until([&] { return there || !failure.isEmpty(); }));
+    EXPECT_EQ(reader->was_away(), !there) << "it may be there later";
+    return failure;
+  };
+  EXPECT_TRUE(put().contains("where the logs are, is not there")) << put().toStdString();
+  EXPECT_EQ(sh("ls -d runs bin 2>/dev/null; true"), "") << "nothing lies where the disk will be";
+  sh("mv away runs && mv away-bin bin");
+  EXPECT_EQ(put(), "");
+  sh("rm -r runs/*");
 }
 
 /// The last attempt to reach it is begun within the time in which it is waited for, and may have its answer behind that.

@@ -2,9 +2,14 @@
 #include "app/host/ssh_shared.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <functional>
 #include <thread>
+
+#include "app/host/ssh_threads.h"
 
 namespace n2nq::app {
 namespace {
@@ -93,6 +98,23 @@ TEST_F(SshSharedTest, a_step_that_began_after_a_standstill_has_its_own_time_and_
   begin_step();
   EXPECT_LT(closed_after_ms(), 2 * step_ms);
   EXPECT_TRUE(shared->closed());
+}
+
+/// In a process of its own, which a user of its own may have no more threads for: root has as many as there are.
+TEST(SshThreads, one_that_the_system_does_not_give_is_told) {
+  constexpr int refused = 0, begun = 1, cannot_try = 2;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr uid_t nobody = 65'534;
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_NPROC, &none) != 0 || (::getuid() == 0 && ::setuid(nobody) != 0)) ::_exit(cannot_try);
+    ::_exit(SshThreads::start([] {}) ? begun : refused);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << status;
+  if (WEXITSTATUS(status) == cannot_try) GTEST_SKIP() << "no other user to be";
+  EXPECT_EQ(WEXITSTATUS(status), refused);
 }
 
 }  // namespace
