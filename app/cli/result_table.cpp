@@ -43,9 +43,14 @@ QString heading(const char* name) {
   return left_aligned(QString::fromUtf8(name), name_width + unit_width);
 }
 
+/// With a gap before it, also where it is longer than the others of its column.
+QString cell(const QString& text) {
+  return ' ' + right_aligned(text, cell_width);
+}
+
 QString figures_block(const Json& summary) {
   QString out = heading("") + right_aligned("count", cell_width);
-  for (const char* name : column_names) out += right_aligned(name, cell_width + 1);
+  for (const char* name : column_names) out += cell(name);
   out += '\n';
   for (const Row& row : figure_rows) {
     const Json& figures = summary.at(row.key);
@@ -58,7 +63,7 @@ QString figures_block(const Json& summary) {
       const char* const column = table_columns[i];
       const Json& value = figures.at(column);
       // A trimmed mean never stands without the number of samples that the trimming hides.
-      out += right_aligned(value.is_number_integer() ? grouped(value.get<std::int64_t>()) : figure_text(number_of(value)), cell_width + 1);
+      out += cell(value.is_number_integer() ? grouped(value.get<std::int64_t>()) : figure_text(number_of(value)));
       if (is_latency(std::string(row.key) + '.' + column) && is_near_floor(floor_us, number_of(value))) near += column_names[i];
       const double limit_us = clock_limit_at(summary, std::string(row.key) + '.' + column);
       if (std::isfinite(limit_us) && std::abs(number_of(value)) < limit_us) below += column_names[i];

@@ -147,7 +147,7 @@ std::string RunCommand::progress_json() const {
       {"doing", doing},
       {"at_s", number(figures.t_s)},
       {"done", done >= 0 ? number(done) : nullptr},
-      {"left_s", done >= 0 ? number(std::max(0.0, left_s)) : nullptr},
+      {"left_s", left_s >= 0 ? number(left_s) : nullptr},
       {"planned", figures.planned >= 0 ? nlohmann::ordered_json(figures.planned) : nullptr},
       {"sent", figures.attempted},
       {"received", figures.received},

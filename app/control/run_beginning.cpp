@@ -75,6 +75,7 @@ bool RunControl::Private::begin_run() {
   since_broker_now.invalidate();
   since_start.invalidate();
   since_drain.invalidate();
+  since_in_vain.invalidate();
   broker_is_new = false;
   since_stop.invalidate();
   stood_ms_since_stop = 0;

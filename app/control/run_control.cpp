@@ -177,7 +177,9 @@ double RunControl::progress() const {
   const LiveFigures& figures = d->figures;
   const auto duration = d->run.settings.planned_duration_s();
   const double warmup_s = d->warmup_s();
-  if (duration && *duration + warmup_s > 0) return std::clamp((d->measured_s() + warmup_s) / (*duration + warmup_s), 0.0, 1.0);
+  // Behind a stop nothing more comes of the plan.
+  const double stopped_s = d->since_stop.isValid() ? static_cast<double>(d->since_stop.elapsed()) / 1e3 : 0;
+  if (duration && *duration + warmup_s > 0) return std::clamp((d->measured_s() + warmup_s - stopped_s) / (*duration + warmup_s), 0.0, 1.0);
   if (figures.planned <= 0) return -1;
   const auto sent = static_cast<double>(figures.attempted + figures.warm_up.sent);
   return std::clamp(sent / static_cast<double>(figures.planned + figures.warm_up.planned), 0.0, 1.0);
@@ -209,6 +211,7 @@ void RunControl::follow_log(Role role, int number, bool follow) {
 double RunControl::seconds_left() const {
   if (d->state == RunState::finished) return 0;
   if (draining()) return std::max(0, d->step_timer.remainingTime()) / 1000.0;
+  if (d->since_stop.isValid()) return -1;
   const LiveFigures& figures = d->figures;
   const auto duration = d->run.settings.planned_duration_s();
   if (duration) return std::max(0.0, *duration - d->measured_s());

@@ -65,6 +65,32 @@ bool RunControl::Private::nobody_can_take() const {
   return of(Role::receivers).awaits_restart() && !may_come_back(Role::receivers) && !is_mended_later(Role::broker);
 }
 
+/// While messages flow also where all receivers have ended, or were cut off, and nothing planned starts them again.
+bool RunControl::Private::nobody_will_take() const {
+  const Member& receivers = of(Role::receivers);
+  const bool are_over = receivers.said_ended && !of(Role::broker).said_ended && !is_mended_later(Role::receivers);
+  return nobody_can_take() || (are_over && !is_mended_later(Role::broker));
+}
+
+/// Senders that a full queue holds back go on for as long as each retention makes a little room: far beyond any plan.
+void RunControl::Private::look_for_held_back_in_vain() {
+  const auto duration = run.settings.planned_duration_s();
+  const bool plan_goes_on = duration && measured_s() < *duration;
+  if (!options.unattended || state != RunState::running || step != Step::none || plan_goes_on || !nobody_will_take()) {
+    since_in_vain.invalidate();
+    return;
+  }
+  if (!since_in_vain.isValid()) since_in_vain.start();
+  if (static_cast<double>(since_in_vain.elapsed()) < run.settings.limits.drain_s * 1000) return;
+  run.gave_up = QString("the senders were held back, and %1: given up after %2 (limits.drain_s)")
+                    .arg(nobody_can_take() ? "the receivers were dead, and nothing planned started them again"
+                                           : "no receiver was left who could take anything",
+                         seconds_text(run.settings.limits.drain_s));
+  emit q->message(run.gave_up);
+  since_stop.start();
+  enter(Step::senders);
+}
+
 /// Its receivers wait for it. Something may be planned for them, too: what it had sent lies in their sockets.
 bool RunControl::Private::nobody_gives_any_more() const {
   const auto concerns_receivers = [until_s = steps_made_until_s()](const PlannedStep& planned) {

@@ -381,6 +381,7 @@ OrderedJson summary_json(const RunRecord& record, const measure::Ledger& ledger,
   out["messages_tsv"] = master_json(master, record.settings);
   out["events"] = events_json(record.events);
   out["broker"] = broker_json(bye_of(record, Role::broker));
+  if (record.broker_restarted) out["broker"]["since_restart"] = true;
   out["processes"] = processes_json(record);
   out["services"] = {{"senders", sender_services(senders, ledger)}, {"receivers", receiver_services(receivers, ledger, bounds)}};
   return out;

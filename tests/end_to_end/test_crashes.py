@@ -494,6 +494,16 @@ class Crashes(BenchCase):
             self.assertEqual(sum(receiver["delivered"] for receiver in summary["ledger"]["receivers"][1:]), 9000)
             self.assertFalse(any("held back" in reason for reason in summary["reasons"]), summary["reasons"])
 
+    def test_senders_that_are_held_back_for_receivers_that_are_gone_for_good_are_given_up(self):
+        """Each retention makes a little room: by that alone such a run would go on for many of them beyond its plan."""
+        for fault, gone in (("kill:receivers@0.5", "the receivers were dead, and nothing planned started them again"),
+                            ("stop-reading:R001@0.3", "no receiver was left who could take anything")):
+            summary, _ = self.summary_of("quick", *self.settings(
+                queue__mode="load-balancer", senders__amount=2, receivers__amount=1, senders__messages="none", senders__duration_s=2,
+                senders__rate_per_s=2000, senders__size_bytes=2000, limits__memory_mib=3, limits__message_max_bytes=100000, queue__retention_s=20,
+                limits__drain_s=1, limits__write_deadline_s=1), "--fault", fault, out=fault.split(":")[0], expect_exit=None)
+            self.assertIn(f"the senders were held back, and {gone}: given up after 1 s (limits.drain_s)", summary["reasons"])
+
     def test_receivers_that_never_confirm_hold_a_window_and_no_more(self):
         window = 16
         faults = [argument for i in range(1, 11) for argument in ("--fault", f"confirm-nothing:R{i:03d}@0")]

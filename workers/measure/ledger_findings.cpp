@@ -99,7 +99,7 @@ class Finder {
       names += (names.empty() ? " (" : ", ") + service_name('R', line.number) + ": " + std::to_string(here);
     }
     if (names.empty() || sum != total) return "";
-    return names + (more > 0 ? ", and " + std::to_string(more) + " more receivers)" : ")");
+    return names + (more > 0 ? ", and " + std::to_string(more) + (more == 1 ? " more receiver)" : " more receivers)") : ")");
   }
 
   std::string whose(std::uint64_t SkippedCounts::*reason) const {
