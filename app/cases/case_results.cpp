@@ -181,6 +181,7 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
     QString& machine = out.machines[machine_name_at(summary, role)];
     if (machine.isEmpty()) machine = machine_of(summary, role);
   }
+  out.is_disturbed = !run->disturbances().isEmpty();
   out.marked = mark_of(out, *run);
   out.counts = run->counts_in_case();
   if (plan.seeks_knee() && out.counts) judge(*run, plan, out);

@@ -21,6 +21,7 @@ struct CaseRunResult {
   QString folder;      // absolute
   QString verdict;
   QStringList reasons;
+  bool is_disturbed = false;  // by others on its machines
   QString marked;                                  // why it is not to be trusted like others; empty: nothing is wrong with it
   std::map<std::string, double> values;            // by path in the summary; NaN: the run gave none
   std::map<std::string, double> clock_limits_us;   // of those that are times between two clocks, as clock_limit_at() tells

@@ -465,9 +465,16 @@ QString full_number(double value) {
   return grouped_digits(text);
 }
 
+/// A ± in about three digits is no less than it is.
+QString limit_text(double limit) {
+  const int decimals = decimals_for(limit);
+  return fixed_text(rounded_up(limit, decimals), decimals);
+}
+
 }  // namespace
 
-QStringList point_lines(const Figure& figure, const FigureHit& hit) {
+QStringList point_lines(const Figure& figure, const FigureHit& hit, Digits digits) {
+  const auto number_text = digits == Digits::all ? full_number : short_number;
   const FigureSeries& series = figure.series.at(static_cast<std::size_t>(hit.series));
   const FigurePoint& point = series.points.at(static_cast<std::size_t>(hit.point));
   const QString unit = figure.y.unit.isEmpty() ? QString() : ' ' + figure.y.unit;
@@ -479,16 +486,16 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit) {
   } else {
     out += mark_place(figure, series, of);
   }
-  QString value = std::isnan(point.y) ? QString("no value") : figure.y.title + ' ' + full_number(point.y) + unit;
-  if (point.clock_bound > 0) value += QString::fromUtf8(" ± %1%2 (clocks)").arg(full_number(point.clock_bound), unit);
+  QString value = std::isnan(point.y) ? QString("no value") : figure.y.title + ' ' + number_text(point.y) + unit;
+  if (point.clock_bound > 0) value += QString::fromUtf8(" ± %1%2 (clocks)").arg(digits == Digits::all ? full_number(point.clock_bound) : limit_text(point.clock_bound), unit);
   if (point.clock_bound > std::abs(point.y)) value += ", more than the value itself";
   out += value;
   if (point.low && point.high)
-    out += QString::fromUtf8("95 % interval %1 to %2%3").arg(full_number(*point.low), full_number(*point.high), unit);
+    out += QString::fromUtf8("95 % interval %1 to %2%3").arg(number_text(*point.low), number_text(*point.high), unit);
   if (point.box) {
     out += QString::fromUtf8("half of all between %1 and %2%3")
-               .arg(full_number(point.box->quarter), full_number(point.box->three_quarters), unit);
-    out += QString::fromUtf8("whiskers at %1 and %2%3").arg(full_number(point.box->low), full_number(point.box->high), unit);
+               .arg(number_text(point.box->quarter), number_text(point.box->three_quarters), unit);
+    out += QString::fromUtf8("whiskers at %1 and %2%3").arg(number_text(point.box->low), number_text(point.box->high), unit);
   }
   if (point.repeats > 1) out += QString("%1 repeats").arg(point.repeats);
   out += doubts_of(point);

@@ -117,6 +117,7 @@ class FigurePainter {
 };
 
 /// What a point says of itself, in lines: series, place, value with interval and bound, repeats, why it is marked.
-QStringList point_lines(const Figure& figure, const FigureHit& hit);
+enum class Digits { all, few };
+QStringList point_lines(const Figure& figure, const FigureHit& hit, Digits digits = Digits::all);
 
 }  // namespace n2nq::app

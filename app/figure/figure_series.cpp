@@ -5,6 +5,7 @@
 
 #include "app/figure/figure_marks.h"
 #include "app/figure/figure_painter.h"
+#include "app/figure/number_text.h"
 
 namespace n2nq::app {
 
@@ -279,7 +280,7 @@ void FigurePainter::draw_heat(QPainter& painter) {
 
 void FigurePainter::draw_heat_scale(QPainter& painter, QRectF area) const {
   const QFontMetricsF metrics(font(style_.text_px - 1));
-  const QString from = axis_number(y_.from()), to = axis_number(y_.to());
+  const QString from = short_number(y_.from()), to = short_number(y_.to());
   constexpr double band_px = 120, height_px = 12, gap = 6;
   const double right = area.right() - metrics.horizontalAdvance(to) - gap * 3, left = right - band_px;
   constexpr int pieces = 40;

@@ -220,7 +220,10 @@ std::optional<Report> report_of_case(const QString& path, QString& error, const 
       QString("%1 of %2 runs, %3 of them marked.").arg(schedule.done(results)).arg(schedule.total(results)).arg(results.marked());
   for (const QString& problem : unreadable) report.lead += "Left out: " + problem;
   QStringList verdicts;
-  for (const CaseRunResult* run : results.all()) verdicts += run->verdict;
+  for (const CaseRunResult* run : results.all()) {
+    verdicts += run->verdict;
+    report.is_disturbed = report.is_disturbed || run->is_disturbed;
+  }
   report.verdict = case_verdict(verdicts, schedule.total(results) - schedule.done(results));
   report.figures = case_figures(*plan, schedule, results);
   if (plan->seeks_knee()) report.tables.push_back(knees_table(*plan, schedule, results));

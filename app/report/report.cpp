@@ -216,7 +216,9 @@ Report report_of_one(const DrawnRun& drawn) {
   report.title = drawn.run.name();
   report.verdict = qt_text(drawn.run.verdict());
   for (const Json& reason : summary.at("reasons")) report.lead += grouped_in(qt_text(reason.get<std::string>()));
-  for (const QString& disturbance : drawn.run.disturbances()) report.lead += "disturbed: " + disturbance;
+  const QStringList disturbances = drawn.run.disturbances();
+  report.is_disturbed = !disturbances.isEmpty();
+  for (const QString& disturbance : disturbances) report.lead += "disturbed: " + disturbance;
   if (!drawn.digest)
     report.lead += "Not drawn, because " + drawn.no_digest + ": histogram, figures over time, by receiver and by pair of services.";
   report.figures = run_figures({drawn});

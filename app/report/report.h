@@ -16,6 +16,7 @@ namespace n2nq::app {
 struct Report {
   QString title;     // the run's name, or those of the compared ones
   QString verdict;   // "clean" …; empty: of no single run or test case
+  bool is_disturbed = false;  // others used the machine meanwhile, in some run
   QStringList lead;  // sentences on top: verdict's reasons, what differs, what is not shown and why
   std::vector<Figure> figures;
   std::vector<Table> tables;    // of the results themselves

@@ -24,7 +24,7 @@ figure { margin: 0 0 24px; break-inside: avoid; } figure svg { width: 100%; max-
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 12px; font-variant-numeric: tabular-nums; }
 th, td { padding: 2px 10px 2px 0; border-bottom: 1px solid #E7E9ED; text-align: left; vertical-align: top; }
-thead th { border-bottom: 1px solid #5B6270; } .number { text-align: right; } .keys .number { text-align: left; } td.few { color: #9AA3B2; }
+thead th { border-bottom: 1px solid #5B6270; } .number, .word { text-align: right; } .keys .number { text-align: left; } td.few { color: #9AA3B2; }
 @media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; } tr { break-inside: avoid; } .scroll { overflow: visible; } table { font-size: 8px; } }
 )";
 
@@ -105,7 +105,7 @@ QString report_html(const Report& report) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n";
   out += "<title>" + report.title.toHtmlEscaped() + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
   out += "<h1>" + report.title.toHtmlEscaped() + "</h1>\n<p class=\"secondary\">N2NQ Test Bench " N2NQ_VERSION "</p>\n";
-  if (!report.verdict.isEmpty()) out += QString("<p class=\"verdict %1\">%1</p>\n").arg(report.verdict.toHtmlEscaped());
+  if (!report.verdict.isEmpty()) out += QString("<p class=\"verdict %1\">%1%2</p>\n").arg(report.verdict.toHtmlEscaped(), report.is_disturbed ? " · disturbed" : "");
   if (!report.lead.isEmpty()) {
     out += "<ul>\n";
     for (const QString& sentence : report.lead) out += "<li>" + sentence.toHtmlEscaped() + "</li>\n";

@@ -186,17 +186,19 @@ nlohmann::ordered_json table_json(const Table& table) {
   return out;
 }
 
+bool Table::has_numbers(std::size_t column) const {
+  return !is_of_keys() && std::any_of(rows.begin(), rows.end(), [column](const auto& row) {
+    return column < row.size() && std::holds_alternative<double>(row[column]);
+  });
+}
+
 QString html(const Table& table) {
   QString out =
       QString("<table id=\"table-%1\"%2>\n<thead><tr>").arg(table.id.toHtmlEscaped(), table.is_of_keys() ? " class=\"keys\"" : "");
-  for (qsizetype c = 0; c < table.columns.size(); ++c) {
-    // A column's title stands where its numbers do.
-    const auto column = static_cast<std::size_t>(c);
-    const bool numbers = std::any_of(table.rows.begin(), table.rows.end(), [column](const auto& row) {
-      return column < row.size() && std::holds_alternative<double>(row[column]);
-    });
-    out += (numbers ? "<th class=\"number\"" : "<th") + key_title(table, table.columns[c]) + table.read(table.columns[c]).toHtmlEscaped() +
-           "</th>";
+  std::vector<bool> numbers;  // by column
+  for (const QString& column : table.columns) {
+    numbers.push_back(table.has_numbers(numbers.size()));
+    out += (numbers.back() ? "<th class=\"number\"" : "<th") + key_title(table, column) + table.read(column).toHtmlEscaped() + "</th>";
   }
   out += "</tr></thead>\n<tbody>\n";
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
@@ -205,7 +207,8 @@ QString html(const Table& table) {
       const Cell& cell = table.rows[r][c];
       const bool is_key = table.has_keys(c) && std::holds_alternative<QString>(cell);
       const QString text = is_key ? table.read(cell_text(cell)) : cell_short(cell);
-      QString head = "<td" + (is_key ? key_title(table, cell_text(cell)) : QString(">"));
+      QString head = (c < numbers.size() && numbers[c] ? "<td class=\"word\"" : "<td") +
+                     (is_key ? key_title(table, cell_text(cell)) : QString(">"));
       if (std::holds_alternative<double>(cell)) {
         const QString all = cell_text(cell);
         const QString doubt = table.doubt(r, c);

@@ -31,6 +31,8 @@ struct Table {
   bool is_of_keys() const { return columns.size() == 2 && columns.first() == QLatin1String("key"); }
   /// Whether a column's texts may be keys: names, and what stands beside a name.
   bool has_keys(std::size_t column) const { return column == 0 || is_of_keys(); }
+  /// Whether a column is read as one of numbers: all of it stands at its right edge then, its title, its words and its gaps, too.
+  bool has_numbers(std::size_t column) const;
   /// A column's key, or a cell's, in words; as it is where it is no key.
   QString read(const QString& key) const {
     const auto found = words.find(key);

@@ -254,8 +254,9 @@ QString ComparedPoint::verdict_text(std::size_t side) const {
   QStringList parts;
   const bool alike = verdicts[side].size() == 1;
   for (const auto& [verdict, count] : verdicts[side]) parts += alike ? verdict : QString("%1 %2").arg(count).arg(verdict);
-  if (disturbed[side] > 0) parts += disturbed[side] == repeats[side] ? QString("disturbed") : QString("%1 disturbed").arg(disturbed[side]);
-  return parts.isEmpty() ? QString::fromUtf8("–") : parts.join(", ");
+  if (parts.isEmpty()) return QString::fromUtf8("–");
+  const QString others = disturbed[side] == repeats[side] ? QString("disturbed") : QString("%1 disturbed").arg(disturbed[side]);
+  return parts.join(", ") + (disturbed[side] > 0 ? QString::fromUtf8(" · ") + others : QString());
 }
 
 std::vector<ComparedSide> sides_of_runs(std::vector<StoredRun> runs, QString& error) {

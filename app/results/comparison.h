@@ -61,7 +61,7 @@ struct ComparedPoint {
   std::vector<std::map<QString, int>> verdicts;  // per side: how many of its runs have each
   std::vector<int> disturbed;                    // per side: how many of its runs others disturbed
   std::vector<ComparedFigure> figures;
-  /// "clean" where all of the side's runs have it, else "1 broken, 4 clean", and "2 disturbed" behind it; "–": it has no run here.
+  /// "clean" where all of the side's runs have it, else "1 broken, 4 clean", and " · 2 disturbed" behind it; "–": it has no run here.
   QString verdict_text(std::size_t side) const;
 };
 

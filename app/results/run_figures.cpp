@@ -98,7 +98,7 @@ Figure percentiles(const std::vector<DrawnRun>& runs) {
 
 Figure cdf(const std::vector<DrawnRun>& runs) {
   Figure out = figure("cdf", "CDF of the latency", {.title = "Latency", .unit = microseconds, .logarithmic = true},
-                      {.title = "Share of deliveries", .unit = "%", .from_zero = true}, Figure::Kind::steps);
+                      {.title = "Share of deliveries", .unit = "%", .from_zero = true});
   for (const DrawnRun& run : runs) {
     FigureSeries series{.name = name_of(run)};
     const auto rows = read_hgrm(run.run.folder + "/latency.hgrm");

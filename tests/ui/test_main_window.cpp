@@ -301,7 +301,7 @@ void TestMainWindow::the_longest_words_about_progress_are_not_cut() {
   QCoreApplication::processEvents();
   auto* strip = bench.find<ui::ProgressStrip>(QStringLiteral("progress"));
   const QFontMetrics metrics(bench.window().theme().font(ui::TextStyle::caption));
-  for (const char* words : {"100 % · %1 left", "open end · %1", "warm-up · %1", "draining · ≤ %1"}) {
+  for (const char* words : {"100 % · %1 left", "open end · %1", "warm-up · %1", "draining ≤ %1"}) {
     for (const double seconds : {3'599.0, 359'999.0}) {
       const QString text = QString::fromUtf8(words).arg(ui::span_text(seconds));
       strip->set_progress(0.5, text);

@@ -23,9 +23,8 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int chooser_px_min = 160, point_lines_shown = 3, table_rows_shown = 7, first_column_px = 120, column_px_min = 84,
+constexpr int chooser_px_min = 160, point_lines_shown = 4, table_rows_shown = 7, first_column_px = 120, column_px_min = 84,
               column_px_max = 200, only_column_px_max = 320;
-constexpr double grey_share = 0.6;  // of what tells less than it seems to
 const char* const marked_sign = " ◯";
 const char* const no_point = "A clicked point says what it is; a marked one (◯) can be run again.";
 
@@ -73,7 +72,6 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   chooser_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   source_ = described(new QPushButton(QStringLiteral("Source's values")), "button_case_source", QStringLiteral("Source's values"),
                       QStringLiteral("Draws what the source says into the figure"));
-  source_->setProperty("small", true);
   source_->setCheckable(true);
   source_->setChecked(true);
   again_ = described(new QPushButton(QStringLiteral("Run again")), "button_case_again", QStringLiteral("Run again"), QString());
@@ -219,7 +217,7 @@ void CaseFigureCard::fill_table() {
       item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
       item->setToolTip(app::point_lines(figure_, {static_cast<int>(s), static_cast<int>(p)}).join(u'\n'));
       item->setData(Qt::UserRole, QPoint(static_cast<int>(s), static_cast<int>(p)));
-      if (points[p].is_grey()) item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, grey_share));
+      if (points[p].is_grey()) item->setForeground(theme_.tokens().secondary);
       if (!points[p].why.isEmpty()) item->setForeground(theme_.tokens().warning);
       table_->setItem(rows.at(points[p].x), column, item);
     }
@@ -248,8 +246,9 @@ void CaseFigureCard::choose_point(const app::FigureHit& hit) {
   chosen_x_ = point.x;
   chosen_ = point.folders;
   chosen_marked_ = !point.why.isEmpty();
-  point_->setText(app::point_lines(figure_, hit).join(QStringLiteral(" · ")));
-  point_->setToolTip(point_->text());  // three lines may not hold it
+  const QString between = QStringLiteral(" · ");
+  point_->setText(app::point_lines(figure_, hit, app::Digits::few).join(between));
+  point_->setToolTip(app::point_lines(figure_, hit).join(between));  // with all digits, and what four lines may not hold
   refresh_again();
 }
 

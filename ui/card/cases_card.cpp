@@ -150,7 +150,10 @@ void CasesCard::fit_columns() {
 }
 
 bool CasesCard::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == table_->viewport() && event->type() == QEvent::Resize) fit_columns();
+  if (watched == table_->viewport() && event->type() == QEvent::Resize) {
+    fit_columns();
+    if (table_->currentIndex().isValid()) table_->scrollTo(table_->currentIndex());  // a window that was made smaller
+  }
   if (watched == table_ && event->type() == QEvent::KeyPress && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space) {
     toggle_current();
     return true;

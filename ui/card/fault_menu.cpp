@@ -70,6 +70,9 @@ QString FaultMenu::reason(const app::Fault& fault) const {
 void FaultMenu::add_title(const QString& text) {
   QAction* title = addAction(text);
   title->setEnabled(false);
+  QFont font = title->font();
+  font.setWeight(QFont::DemiBold);  // else it looks like what cannot be done
+  title->setFont(font);
   title->setProperty("title", true);
 }
 

@@ -200,7 +200,8 @@ void LedgerPanel::settle(const app::LiveFigures& f) {
   put("lost", f.lost);
   put("unexplained", end.unexplained);
   balanced_ = end.balanced;
-  headline_ = QStringLiteral("Verdict: ") + verdict_word(actions_.run().outcome().verdict);
+  const app::RunOutcome& outcome = actions_.run().outcome();
+  headline_ = QStringLiteral("Verdict: ") + verdict_word(outcome.verdict) + disturbed_sign(!outcome.disturbances.isEmpty());
   QStringList parts;
   for (const Cell& cell : cells_[copies_at]) {
     const bool whole = &cell == &cells_[copies_at].front();

@@ -223,38 +223,35 @@ void ReportView::show_row(int row) {
 }
 
 void ReportView::show_table(const app::Table& table) {
-  const bool of_keys = table.is_of_keys();
   table_->clear();
   table_->setRowCount(static_cast<int>(table.rows.size()));
   table_->setColumnCount(static_cast<int>(table.columns.size()));
+  std::vector<bool> numbers;  // by column
   for (qsizetype c = 0; c < table.columns.size(); ++c) {
     const QString& key = table.columns[c];
     const QString words = table.read(key);
     auto* head = new QTableWidgetItem(head_lines(words));
     if (words != key) head->setToolTip(key_tip.arg(key));
+    numbers.push_back(table.has_numbers(static_cast<std::size_t>(c)));
+    if (numbers.back()) head->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
     table_->setHorizontalHeaderItem(static_cast<int>(c), head);
   }
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     for (std::size_t c = 0; c < table.rows[r].size(); ++c) {
       const app::Cell& cell = table.rows[r][c];
-      const auto* number = std::get_if<double>(&cell);
       const bool is_text = std::holds_alternative<QString>(cell), is_key = is_text && table.has_keys(c);
       const QString all = app::cell_text(cell);  // all digits, and what a narrow column cuts off
       const QString shown = is_key ? table.read(all) : app::cell_short(cell);
-      QTableWidgetItem* item = is_text ? text_item(shown) : number_item(shown);
+      QTableWidgetItem* item = numbers[c] ? number_item(shown) : text_item(shown);
       item->setToolTip(is_key && shown != all ? key_tip.arg(all) : all);
       if (const QString doubt = table.doubt(r, c); !doubt.isEmpty()) {
         make_grey(item);
         item->setToolTip(QStringLiteral("%1 (%2)").arg(app::cell_text(cell), doubt));
       }
       table_->setItem(static_cast<int>(r), static_cast<int>(c), item);
-      // A column's title stands where its numbers do.
-      if (of_keys) item->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-      if (number != nullptr && !of_keys)
-        table_->horizontalHeaderItem(static_cast<int>(c))->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
     }
   }
-  table_->horizontalHeader()->setStretchLastSection(of_keys);  // its values are sentences, some of them
+  table_->horizontalHeader()->setStretchLastSection(table.is_of_keys());  // its values are sentences, some of them
   QStringList below{table.remark, app::grey_words({&table, 1})};
   below.removeAll(QString());
   below_->setText(below.join(u' '));
@@ -327,7 +324,7 @@ void ReportView::show_slice(int slice) {
 }
 
 void ReportView::make_grey(QTableWidgetItem* item) const {
-  item->setForeground(mixed(theme_.tokens().secondary, theme_.tokens().surface, 0.6));
+  item->setForeground(theme_.tokens().secondary);
 }
 
 void ReportView::resizeEvent(QResizeEvent* event) {

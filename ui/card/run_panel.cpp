@@ -264,7 +264,8 @@ void RunPanel::refresh() {
   disturbed_->set_text(outcome.disturbances.isEmpty() ? QString() : QStringLiteral("disturbed"));
   disturbed_->setToolTip(tooltip_of(outcome.disturbances.join(u'\n')));
   reasons_->setVisible(!outcome.reasons.isEmpty());
-  reasons_->setText(outcome.reasons.size() == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(outcome.reasons.size()));
+  const qsizetype told_behind_it = why().size();
+  reasons_->setText(told_behind_it == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(told_behind_it));
   reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
   // N2NQ's own death stands in this card already, with its last lines; but that nothing was sent tells nobody what to do.
   const app::ProcessStatus broker = actions_.run().process(app::Role::broker);

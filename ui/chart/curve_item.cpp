@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t piece_points = 12;
 constexpr double marker_every_s = 5;
 constexpr double marker_px = 3;
-constexpr int mark_rows_max = 3;
+constexpr int mark_rows_max = 5;
+constexpr int mark_ground_alpha = 216;  // what is behind a word is still seen
 constexpr int mark_word_px = 340;
 constexpr double gap_after_s = 1.0;  // samples come ten a second; a longer silence is not bridged by a line
 
@@ -71,24 +72,30 @@ void CurveItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
   painter->save();
   painter->setClipRect(chart_->plotArea());
   painter->setRenderHint(QPainter::Antialiasing);
-  draw_marks(*painter);
+  draw_mark_lines(*painter);
   for (const Curve& curve : curves_) draw_curve(*painter, curve);
+  draw_mark_words(*painter);
   painter->restore();
 }
 
-// A line for each, and a word where one has room: on one of a few lines of text, so that words never cover each other.
-void CurveItem::draw_marks(QPainter& painter) {
+void CurveItem::draw_mark_lines(QPainter& painter) {
   const QRectF plot = chart_->plotArea();
+  for (const ChartMark& mark : history_.marks_between(from_s_, to_s_)) {
+    painter.setPen(QPen(mark.is_fault ? fault_ : setting_, 1, Qt::DashLine));
+    painter.drawLine(QPointF(x_of(mark.t_s), plot.top()), QPointF(x_of(mark.t_s), plot.bottom()));
+  }
+}
+
+// Where one has room: on one of a few lines of text, so that words never cover each other.
+void CurveItem::draw_mark_words(QPainter& painter) {
+  const QRectF plot = chart_->plotArea();
+  QColor ground = surface_;
+  ground.setAlpha(mark_ground_alpha);
   painter.setFont(font_);
   const QFontMetrics metrics(font_);
   const auto rows = static_cast<std::size_t>(std::clamp(static_cast<int>(plot.height() / 3 / metrics.height()), 1, mark_rows_max));
   std::vector<double> taken_to(rows, -1e9);
-  const std::vector<ChartMark> marks = history_.marks_between(from_s_, to_s_);
-  for (const ChartMark& mark : marks) {
-    painter.setPen(QPen(mark.is_fault ? fault_ : setting_, 1, Qt::DashLine));
-    painter.drawLine(QPointF(x_of(mark.t_s), plot.top()), QPointF(x_of(mark.t_s), plot.bottom()));
-  }
-  for (const ChartMark& mark : marks) {
+  for (const ChartMark& mark : history_.marks_between(from_s_, to_s_)) {
     const double x = x_of(mark.t_s);
     const QString word = metrics.elidedText(mark.word, Qt::ElideRight, std::min(mark_word_px, static_cast<int>(plot.width() / 2)));
     const double width = metrics.horizontalAdvance(word);
@@ -97,7 +104,7 @@ void CurveItem::draw_marks(QPainter& painter) {
     if (row == taken_to.end()) continue;
     *row = left + width + space::between;
     const double top = plot.top() + static_cast<double>(row - taken_to.begin()) * metrics.height();
-    painter.fillRect(QRectF(left - 1, top, width + 2, metrics.height()), surface_);
+    painter.fillRect(QRectF(left - 1, top, width + 2, metrics.height()), ground);
     painter.setPen(text_);
     painter.drawText(QPointF(left, top + metrics.ascent()), word);
   }

@@ -58,7 +58,8 @@ class CurveItem : public QGraphicsItem {
 
  private:
   void draw_curve(QPainter& painter, const Curve& curve);
-  void draw_marks(QPainter& painter);
+  void draw_mark_lines(QPainter& painter);
+  void draw_mark_words(QPainter& painter);
 
   QChart* chart_;
   const ChartHistory& history_;

@@ -177,8 +177,8 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
       return entry.machines.isEmpty() ? dash() : entry.machines;
     case verdict:
       if (entry.is_being_made)
-        return entry.verdict == QLatin1String("unfinished") ? QStringLiteral("running") : verdict_sign(entry.verdict) + QStringLiteral(" · running");
-      return verdict_sign(entry.verdict) + (entry.disturbed.isEmpty() ? QString() : QStringLiteral(" · disturbed"));
+        return entry.verdict == QLatin1String("unfinished") ? QStringLiteral("● running") : verdict_sign(entry.verdict) + QStringLiteral(" · running");
+      return verdict_sign(entry.verdict) + disturbed_sign(!entry.disturbed.isEmpty());
     case p50:
       return us_text(entry.p50_us, entry.clock_bound_us);
     case p99:

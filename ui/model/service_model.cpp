@@ -329,6 +329,7 @@ QString ServiceModel::exact(const Row& row, const ColumnInfo& column) const {
 bool ServiceModel::is_grey(const Row& row, const ColumnInfo& column) const {
   if (role_ != app::Role::receivers || column.kind != Kind::time) return false;
   const double value_us = row.times_us[column.slot];
+  if (std::isnan(value_us)) return false;  // nothing that could say less than it seems to
   return app::is_near_floor(floor_us_, value_us) || is_below(bound_, value_us) || has_few_above(column.share, row.packets);
 }
 

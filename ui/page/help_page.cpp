@@ -48,6 +48,8 @@ constexpr const char* page = R"(
 <tr><td width="150">■ stopped</td><td>ended by you; what was sent is accounted for</td></tr>
 <tr><td width="150">▲ degraded</td><td>accounted for, but some expired, were parked, cut off, refused, came twice without notice or out of order, a connection was lost for a while, harm was done on purpose, the log is incomplete, or the plan was not kept</td></tr>
 <tr><td width="150">✕ broken</td><td>something was lost, came damaged or unasked, cannot be explained, or a process died</td></tr>
+<tr><td width="150">◌ unfinished</td><td>a run without a summary (its bench was killed, or its disk full), or a test case of which runs are to come</td></tr>
+<tr><td width="150">● running</td><td>a bench works on it now</td></tr>
 </table>
 
 <p class="head">Keys</p>

@@ -216,7 +216,7 @@ void ResultsPage::show_read(Read read) {
   name_->setToolTip(shown_.join('\n'));
   verdict_->setText(!one                       ? QStringLiteral("%1 compared").arg(read.result->sides)
                     : report.verdict.isEmpty() ? QString()
-                                               : verdict_sign(report.verdict));
+                                               : verdict_sign(report.verdict) + disturbed_sign(report.is_disturbed));
   set_style_property(verdict_, "verdict", one ? report.verdict : QString());
   view_->show_report(report, std::move(read.result->digest));
   stack_->setCurrentIndex(1);

@@ -192,7 +192,7 @@ void RunBar::refresh_progress() {
     if (left_s >= 0) text += QStringLiteral(" · %1").arg(span_text(left_s));
     return progress_->set_progress(std::max(run.progress(), 0.0), text);
   }
-  if (run.draining()) return progress_->set_progress(1, QStringLiteral("draining · ≤ %1").arg(span_text(left_s)));
+  if (run.draining()) return progress_->set_progress(1, QStringLiteral("draining ≤ %1").arg(span_text(left_s)));
   if (run.progress() < 0) {
     const double t_s = std::max(run.figures().t_s, 0.0);
     return progress_->set_progress(-1, QStringLiteral("open end · %1").arg(span_text(t_s)));

@@ -13,6 +13,7 @@
 #include "ui/text/check_text.h"
 #include "ui/text/figures.h"
 #include "ui/text/tabular.h"
+#include "ui/text/verdict_text.h"
 
 namespace n2nq::ui {
 
@@ -53,7 +54,7 @@ QString StatusStrip::ledger_words(const app::RunControl& run) {
     case app::RunState::preparing:
       return QStringLiteral("waiting for the start");
     case app::RunState::finished:
-      return QStringLiteral("verdict: ") + verdict_word(run.outcome().verdict);
+      return QStringLiteral("verdict: ") + verdict_word(run.outcome().verdict) + disturbed_sign(!run.outcome().disturbances.isEmpty());
     default:
       break;
   }

@@ -8,8 +8,12 @@ QString verdict_sign(const QString& verdict) {
                        : verdict == QLatin1String("stopped")  ? QStringLiteral("■ ")
                        : verdict == QLatin1String("degraded") ? QStringLiteral("▲ ")
                        : verdict == QLatin1String("broken")   ? QStringLiteral("✕ ")
-                                                              : QStringLiteral("◕ ");
+                                                              : QStringLiteral("◌ ");
   return sign + verdict;
+}
+
+QString disturbed_sign(bool disturbed) {
+  return disturbed ? QStringLiteral(" · disturbed") : QString();
 }
 
 QColor verdict_color(const QString& verdict, const Tokens& tokens) {

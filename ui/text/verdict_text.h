@@ -11,6 +11,8 @@ namespace n2nq::ui {
 
 /// The word behind its sign, never colour alone: "✓ clean", "▲ degraded", "✕ broken", …
 QString verdict_sign(const QString& verdict);
+/// What stands behind it where others used the machine meanwhile; else nothing.
+QString disturbed_sign(bool disturbed);
 QColor verdict_color(const QString& verdict, const Tokens& tokens);
 
 }  // namespace n2nq::ui

@@ -79,7 +79,7 @@ QLineEdit, QComboBox {
 QLineEdit:hover, QComboBox:hover { border-color: @secondary@; }
 QLineEdit:focus, QComboBox:focus { border-color: @primary@; }
 QLineEdit[refused="true"], QComboBox[refused="true"] { border-color: @bad@; }
-QLineEdit[locked="true"], QComboBox[locked="true"] { background: @background@; color: @secondary@; border-color: @background@; }
+QLineEdit[locked="true"], QComboBox[locked="true"], QLineEdit:disabled { background: @background@; color: @secondary@; border-color: @background@; }
 QComboBox { padding-right: 20px; }
 QComboBox[plain="true"] { border-color: transparent; color: @secondary@; padding-left: 4px; }
 QComboBox[plain="label"] {

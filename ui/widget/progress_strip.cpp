@@ -4,6 +4,7 @@
 #include <QFontMetrics>
 #include <QPainter>
 #include <algorithm>
+#include <cmath>
 
 namespace n2nq::ui {
 
@@ -11,7 +12,7 @@ namespace {
 constexpr int bar_px = 6;
 // As long as they get; a run of more than an hour is told in hours and minutes.
 constexpr const char* longest_texts[] = {"100 % · 59 min 59 s left", "open end · 59 min 59 s", "warm-up · 59 min 59 s",
-                                         "draining · ≤ 59 min 59 s"};
+                                         "draining ≤ 59 min 59 s"};
 }  // namespace
 
 ProgressStrip::ProgressStrip(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
@@ -40,10 +41,11 @@ void ProgressStrip::tell() {
 }
 
 QSize ProgressStrip::sizeHint() const {
-  const QFontMetrics caption(theme_.font(TextStyle::caption));
-  int widest = 0;
+  // In fractions of a pixel: a text that is rounded down to what it gets is cut.
+  const QFontMetricsF caption(theme_.font(TextStyle::caption));
+  qreal widest = 0;
   for (const char* text : longest_texts) widest = std::max(widest, caption.horizontalAdvance(QString::fromUtf8(text)));
-  return {widest, bar_px + space::in_row + caption.height()};
+  return {static_cast<int>(std::ceil(widest)), bar_px + space::in_row + static_cast<int>(std::ceil(caption.height()))};
 }
 
 void ProgressStrip::paintEvent(QPaintEvent* event) {

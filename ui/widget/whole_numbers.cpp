@@ -33,7 +33,9 @@ class WholeNumbers : public QStyledItemDelegate {
     initStyleOption(&seen, index);
     seen.rect = in_sight(option.rect, table_->viewport());
     const bool is_number = seen.displayAlignment.testFlag(Qt::AlignRight);
-    if (is_number && seen.rect.width() < sizeHint(option, index).width()) seen.text = out_of_sight;
+    // Where not even that has room, it would be a lone dot.
+    if (is_number && seen.rect.width() < sizeHint(option, index).width())
+      seen.text = seen.rect.width() < seen.fontMetrics.horizontalAdvance(out_of_sight) + 2 * space::in_row ? QString() : out_of_sight;
     table_->style()->drawControl(QStyle::CE_ItemViewItem, &seen, painter, table_);
   }
 
@@ -53,7 +55,8 @@ class WholeHeads : public QHeaderView {
     QHeaderView::initStyleOptionForIndex(option, column);
     const int room_px = in_sight({sectionViewportPosition(column), 0, sectionSize(column), 1}, viewport()).width();
     const int text_px = option->fontMetrics.size(0, option->text).width();
-    if (room_px < sectionSize(column) && room_px < text_px + 2 * space::between) option->text = out_of_sight;
+    if (room_px < sectionSize(column) && room_px < text_px + 2 * space::between)
+      option->text = room_px < option->fontMetrics.horizontalAdvance(out_of_sight) + 2 * space::in_row ? QString() : out_of_sight;
   }
 };
 

@@ -315,7 +315,7 @@ TEST(settings, remarks_say_what_should_be_known_before_the_start) {
   Settings s;
   s.queue.remove = RemoveRule::after_time;
   ASSERT_EQ(remarks(s).size(), 1u);
-  EXPECT_EQ(remarks(s)[0], "after-time keeps every message for 5 s: at most about 301\u202f000 messages/s fit in 256 MiB.");
+  EXPECT_EQ(remarks(s)[0], "Removed after a set time, every message is kept for 5 s: at most about 301\u202f000 messages/s fit in 256 MiB.");
   EXPECT_EQ(remarks(s)[0].find("hold the senders back"), std::string::npos);
   s.senders.delay_ms = 0.001;
   EXPECT_NE(remarks(s)[0].find("hold the senders back"), std::string::npos);
