@@ -224,7 +224,8 @@ OrderedJson rates_json(const RunRecord& record, const measure::Ledger& ledger) {
           {"received_bytes_per_s", per_second(receivers, "bytes", received_over)}};
 }
 
-/// Null: nothing was asked (as fast as it goes, stopped, or over before it began), or the senders gave no account and nobody else knows that anything is missing.
+/// Null: nothing was asked (as fast as it goes, stopped, or over before it began), or the senders gave no account and nobody else knows that
+/// anything is missing.
 OrderedJson plan_kept(const RunRecord& record, const measure::Ledger& ledger) {
   if (record.settings.interval().num_ns == 0 || record.stopped_by_user || !record.traffic_started) return nullptr;
   // Of senders that died N2NQ and the receivers tell how few messages there were.

@@ -487,7 +487,8 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit, Digits digit
     out += mark_place(figure, series, of);
   }
   QString value = std::isnan(point.y) ? QString("no value") : figure.y.title + ' ' + number_text(point.y) + unit;
-  if (point.clock_bound > 0) value += QString::fromUtf8(" ± %1%2 (clocks)").arg(digits == Digits::all ? full_number(point.clock_bound) : limit_text(point.clock_bound), unit);
+  const auto limit = digits == Digits::all ? full_number : limit_text;
+  if (point.clock_bound > 0) value += QString::fromUtf8(" ± %1%2 (clocks)").arg(limit(point.clock_bound), unit);
   if (point.clock_bound > std::abs(point.y)) value += ", more than the value itself";
   out += value;
   if (point.low && point.high)

@@ -105,7 +105,8 @@ QString report_html(const Report& report) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n";
   out += "<title>" + report.title.toHtmlEscaped() + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
   out += "<h1>" + report.title.toHtmlEscaped() + "</h1>\n<p class=\"secondary\">N2NQ Test Bench " N2NQ_VERSION "</p>\n";
-  if (!report.verdict.isEmpty()) out += QString("<p class=\"verdict %1\">%1%2</p>\n").arg(report.verdict.toHtmlEscaped(), report.is_disturbed ? " · disturbed" : "");
+  const QString disturbed = QString::fromUtf8(report.is_disturbed ? " · disturbed" : "");
+  if (!report.verdict.isEmpty()) out += QString("<p class=\"verdict %1\">%1%2</p>\n").arg(report.verdict.toHtmlEscaped(), disturbed);
   if (!report.lead.isEmpty()) {
     out += "<ul>\n";
     for (const QString& sentence : report.lead) out += "<li>" + sentence.toHtmlEscaped() + "</li>\n";

@@ -34,7 +34,7 @@ struct ResultEntry {
   QString verdict;                 // "unfinished": there is no summary. Of a case: the worst of its runs, or that some are to come
   bool is_being_made = false;      // a bench works on it: on a run that is unfinished, or on a case, whatever its runs came to
   QString reason;                  // the first one; of a case: how many runs had which verdict
-  QString disturbed;               // what others did to the machine meanwhile, the first of it; of a case: to how many of its runs; empty: nothing
+  QString disturbed;               // what others did to the machine meanwhile, the first of it; of a case: to how many runs; empty: nothing
   double p50_us, p99_us, mean_lowest_95_us;  // NaN: none
   double clock_bound_us = std::nan("");      // ± of these; NaN: stamps of one clock, infinite: not known
   double floor_us = std::nan("");            // an echo over loopback before the run; NaN: not known, or of a case

@@ -219,7 +219,8 @@ std::vector<std::string> remarks(const Settings& s) {
   if (s.queue.mode == QueueMode::broadcaster && s.queue.remove == RemoveRule::after_time) {
     const double held_bytes = mean_size_bytes(s) + static_cast<double>(queued_overhead_bytes);
     const double cap = static_cast<double>(s.limits.memory_mib * bytes_per_mib) / held_bytes / s.queue.retention_s;
-    std::string text = "Removed after a set time, every message is kept for " + decimal_text(s.queue.retention_s) + " s: at most about " + rough_text(cap) +
+    std::string text = "Removed after a set time, every message is kept for " + decimal_text(s.queue.retention_s) +
+                       " s: at most about " + rough_text(cap) +
                        " messages/s fit in " + std::to_string(s.limits.memory_mib) + " MiB";
     if (planned_rate && *planned_rate > cap) {
       text += "; the plan asks for " + rough_text(*planned_rate) + "/s, so N2NQ will hold the senders back";

@@ -41,6 +41,8 @@ struct SshSessionTest : WithEventLoop {
     if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
     config = lab->config().look_up("h1");
   }
+  /// Whether its sshd serves somebody, logged in or not. A process that ends has no name any more before its connection is closed.
+  static bool serves(int host) { return !lab->inside(host, {"ss", "-Htn", "state", "established", "sport", "=", ":22"}).trimmed().isEmpty(); }
   std::unique_ptr<SshSession> make(const SshHostConfig& given, std::shared_ptr<SshSession> via = nullptr) {
     return std::make_unique<SshSession>("h1", given, SshUse::control, person, secrets, std::move(via));
   }

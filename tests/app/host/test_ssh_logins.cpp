@@ -74,11 +74,6 @@ TEST_F(SshSessionTest, a_question_that_is_withdrawn_with_the_jump_host_was_not_d
   EXPECT_EQ(secrets->declines(), 0);
 }
 
-/// Whether its sshd serves somebody, logged in or not.
-bool serves(int host) {
-  return SshSessionTest::lab->inside(host, {"ps", "-e", "-o", "args="}).contains("sshd: lab");
-}
-
 /// As many connections to that socket as can wait to be let in.
 std::vector<OwnedFd> fill(const QString& socket_path) {
   std::vector<OwnedFd> waiting;
