@@ -16,8 +16,8 @@
 namespace n2nq::ui {
 
 namespace {
-const QString unknown_place = QStringLiteral("Source · unknown"), internal_place = QStringLiteral("Source · internal"),
-              external_place = QStringLiteral("Source · external");
+const QString unknown_place = QStringLiteral("Source unknown"), internal_place = QStringLiteral("Source internal"),
+              external_place = QStringLiteral("Source external");
 }
 
 ProcessHead::ProcessHead(Card& card, app::Role role, SettingsForm& form, RunActions& actions, const app::HostBook& hosts,
