@@ -72,8 +72,9 @@ bool RunControl::Private::nobody_will_take() const {
   return nobody_can_take() || (are_over && !is_mended_later(Role::broker));
 }
 
-/// Senders that a full queue holds back go on for as long as each retention makes a little room: far beyond any plan.
-void RunControl::Private::look_for_held_back_in_vain() {
+/// Senders that a full queue holds back go on for as long as each retention makes a little room: far beyond any plan. Where there is none
+/// (as fast as it goes), as soon as nobody takes anything.
+void RunControl::Private::look_for_sending_in_vain() {
   const auto duration = run.settings.planned_duration_s();
   const bool plan_goes_on = duration && measured_s() < *duration;
   if (!options.unattended || state != RunState::running || step != Step::none || plan_goes_on || !nobody_will_take()) {
@@ -82,7 +83,7 @@ void RunControl::Private::look_for_held_back_in_vain() {
   }
   if (!since_in_vain.isValid()) since_in_vain.start();
   if (static_cast<double>(since_in_vain.elapsed()) < run.settings.limits.drain_s * 1000) return;
-  run.gave_up = QString("the senders were held back, and %1: given up after %2 (limits.drain_s)")
+  run.gave_up = QString("the senders had more to send, and %1: given up after %2 (limits.drain_s)")
                     .arg(nobody_can_take() ? "the receivers were dead, and nothing planned started them again"
                                            : "no receiver was left who could take anything",
                          seconds_text(run.settings.limits.drain_s));

@@ -219,7 +219,7 @@ void RunControl::Private::pull() {
   }
   resume_at_planned_end();
   look_for_standstill();
-  look_for_held_back_in_vain();
+  look_for_sending_in_vain();
 }
 
 /// A process that hangs without dying must not keep a run open for ever.

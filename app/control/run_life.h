@@ -185,7 +185,7 @@ struct RunControl::Private {
   bool may_come_back(Role role) const;
   bool nobody_can_take() const;
   bool nobody_will_take() const;
-  void look_for_held_back_in_vain();
+  void look_for_sending_in_vain();
   bool nobody_gives_any_more() const;
   bool nothing_mends_who_does_not_read() const;
   bool anybody_was_made_not_to_read() const;
@@ -264,7 +264,7 @@ struct RunControl::Private {
   Recovery recovery;
   bool plan_is_over = false;   // its last message is due by now
   qint64 stood_ms_since_drain = 0, stood_ms_since_stop = 0;  // for so long of these this bench stood still
-  QElapsedTimer since_in_vain;  // valid: the plan is over, senders are held back, and nobody will take what they have
+  QElapsedTimer since_in_vain;  // valid: the plan is over, senders have more to send, and nobody will take it
   QElapsedTimer since_drain;   // valid: all was sent, and nothing ended the run before its time
   bool broker_is_new = false;  // since then: it holds nothing, and no sender tells it any more that it has ended
   QElapsedTimer since_stop;    // valid: a person, or trouble, ends the run early

@@ -502,7 +502,7 @@ class Crashes(BenchCase):
                 queue__mode="load-balancer", senders__amount=2, receivers__amount=1, senders__messages="none", senders__duration_s=2,
                 senders__rate_per_s=2000, senders__size_bytes=2000, limits__memory_mib=3, limits__message_max_bytes=100000, queue__retention_s=20,
                 limits__drain_s=1, limits__write_deadline_s=1), "--fault", fault, out=fault.split(":")[0], expect_exit=None)
-            self.assertIn(f"the senders were held back, and {gone}: given up after 1 s (limits.drain_s)", summary["reasons"])
+            self.assertIn(f"the senders had more to send, and {gone}: given up after 1 s (limits.drain_s)", summary["reasons"])
 
     def test_receivers_that_never_confirm_hold_a_window_and_no_more(self):
         window = 16

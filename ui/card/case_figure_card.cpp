@@ -72,6 +72,7 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   chooser_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   source_ = described(new QPushButton(QStringLiteral("Source's values")), "button_case_source", QStringLiteral("Source's values"),
                       QStringLiteral("Draws what the source says into the figure"));
+  source_->setProperty("small", true);  // whose checked state is seen
   source_->setCheckable(true);
   source_->setChecked(true);
   again_ = described(new QPushButton(QStringLiteral("Run again")), "button_case_again", QStringLiteral("Run again"), QString());
