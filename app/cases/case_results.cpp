@@ -122,13 +122,6 @@ void judge(const StoredRun& run, const CasePlan& plan, CaseRunResult& out) {
   if (!digest) out.load_remark = "told by its summary alone: " + problem;
 }
 
-QString mark_of(const CaseRunResult& result, const StoredRun& run) {
-  if (result.verdict != "clean" && result.verdict != "stopped")
-    return result.verdict + (result.reasons.isEmpty() ? QString() : ": " + result.reasons.first());
-  const QStringList disturbances = run.disturbances();
-  return disturbances.isEmpty() ? busy_host(run.summary) : "disturbed: " + disturbances.first();
-}
-
 }  // namespace
 
 bool CaseRunResult::has_few_samples(std::string_view path) const {
@@ -182,7 +175,8 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
     if (machine.isEmpty()) machine = machine_of(summary, role);
   }
   out.is_disturbed = !run->disturbances().isEmpty();
-  out.marked = mark_of(out, *run);
+  out.marked = run->mark();
+  if (out.marked.isEmpty()) out.marked = busy_host(summary);
   out.counts = run->counts_in_case();
   if (plan.seeks_knee() && out.counts) judge(*run, plan, out);
   return out;

@@ -32,8 +32,7 @@ void CaseRunner::read() {
           results_ = std::move(*results);
           for (const QString& problem : unreadable) emit message(problem);
           count();
-          if (note_whole()) folder_.unlock();
-          set_state(schedule().next(results_) ? State::idle : State::done);
+          come_to_rest();
           if (start_wanted_ && state_ == State::idle) {
             start();
           } else {
@@ -182,19 +181,20 @@ bool CaseRunner::lock() {
   return false;
 }
 
-/// False: it is not whole, that is known, or another bench works there.
-bool CaseRunner::note_whole() {
-  if (schedule().next(results_) || folder_.runs_planned() == runs_total_ || !folder_.lock().isEmpty()) return false;
-  if (const QString error = folder_.note_runs(runs_total_); !error.isEmpty()) emit message(error);
-  return true;
+/// Where another bench works in it, that one notes how many runs it took.
+void CaseRunner::come_to_rest() {
+  const bool whole = !schedule().next(results_);
+  if (whole && folder_.runs_planned() != runs_total_ && folder_.lock().isEmpty()) {
+    if (const QString error = folder_.note_runs(runs_total_); !error.isEmpty()) emit message(error);
+  }
+  folder_.unlock();
+  set_state(whole ? State::done : State::idle);
 }
 
 void CaseRunner::rest() {
-  note_whole();
-  folder_.unlock();
   once_ = false;
   start_wanted_ = false;
-  set_state(schedule().next(results_) ? State::idle : State::done);
+  come_to_rest();
   emit stood_still();
 }
 

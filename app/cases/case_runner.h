@@ -78,7 +78,7 @@ class CaseRunner : public QObject {
   void on_run_finished();
   void take(const QString& folder, std::optional<CaseRunResult> result, const QString& problem);
   void count();
-  bool note_whole();
+  void come_to_rest();
   bool lock();
   void rest();
   void set_state(State state);

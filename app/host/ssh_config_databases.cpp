@@ -27,7 +27,6 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr std::size_t entry_bytes_max = 16 << 10;
-constexpr Clock::duration patience_max = 10s;
 constexpr Clock::duration wait_for_newer_max = 40ms;  // where there is an answer already
 constexpr Clock::duration new_for = 1s;               // one reading of a file has many names that ask the same
 constexpr std::size_t threads_max = 32;               // that the system has not answered yet
@@ -54,7 +53,7 @@ Questions& questions() {
 }
 
 struct Patience {
-  Clock::duration most = patience_max, left = patience_max;
+  Clock::duration most = database_patience_usual, left = database_patience_usual;
   Clock::time_point used;
 };
 thread_local Patience patience;

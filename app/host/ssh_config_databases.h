@@ -23,7 +23,8 @@ enum class Database {
 /// The entry of `name`, as said above; empty: there is none. None: no answer in time, which UnansweredQuestions have noted. Any thread.
 std::optional<QStringList> ask_database(Database database, const QString& name = {});
 
-/// How long this thread may stand for such questions, all in all until there was none for a second. 10 s where nothing is said.
+inline constexpr std::chrono::milliseconds database_patience_usual{10'000};
+/// How long this thread may stand for such questions, all in all until there was none for a second. As usual where nothing is said.
 void set_database_patience(std::chrono::milliseconds most);
 
 /// What this thread has asked in vain as long as it lives. One within another has what was asked meanwhile for itself.

@@ -324,14 +324,8 @@ QString why_of(const ComparedSide& side, const QStringList& folders) {
   int marked = 0;
   QString first;
   for (const StoredRun& run : side.runs) {
-    if (!folders.contains(run.folder)) continue;
-    const bool is_sound = run.verdict() == "clean" || run.verdict() == "stopped";
-    const QStringList disturbances = run.disturbances();
-    if (is_sound && disturbances.isEmpty()) continue;
-    const Json& reasons = run.summary.at("reasons");
-    if (marked++ > 0) continue;
-    first = is_sound ? "disturbed: " + disturbances.first()
-                     : qt_text(run.verdict()) + (reasons.empty() ? QString() : ": " + qt_text(reasons.front().get<std::string>()));
+    const QString mark = folders.contains(run.folder) ? run.mark() : QString();
+    if (!mark.isEmpty() && marked++ == 0) first = mark;
   }
   return marked > 1 ? QString("%1 (and %2 more runs)").arg(first, QString::number(marked - 1)) : first;
 }

@@ -167,6 +167,16 @@ QStringList StoredRun::disturbances() const {
   return out;
 }
 
+QString StoredRun::mark() const {
+  const QString word = QString::fromStdString(verdict());
+  if (word == "clean" || word == "stopped") {
+    const QStringList how = disturbances();
+    return how.isEmpty() ? QString() : "disturbed: " + how.first();
+  }
+  const Json& reasons = summary.at("reasons");
+  return reasons.empty() ? word : word + ": " + QString::fromStdString(reasons.front().get<std::string>());
+}
+
 int number_of_run(const QString& name) {
   return name.section('-', 0, 0).toInt();
 }

@@ -28,6 +28,8 @@ struct StoredRun {
   bool has_plan() const;
   /// What others did to the machine meanwhile, as sentences.
   QStringList disturbances() const;
+  /// Why it is not to be trusted like others: degraded or broken, with the first reason, or else disturbed, and how. Empty: it is.
+  QString mark() const;
   /// Whether each message has a line in a service log: `log: all`, nothing dropped.
   bool has_every_line() const;
   /// Whether all lines were written that its logs were to have; with `log: off` these are none.

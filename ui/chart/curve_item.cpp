@@ -72,22 +72,23 @@ void CurveItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
   painter->save();
   painter->setClipRect(chart_->plotArea());
   painter->setRenderHint(QPainter::Antialiasing);
-  draw_mark_lines(*painter);
+  const std::vector<ChartMark> marks = history_.marks_between(from_s_, to_s_);
+  draw_mark_lines(*painter, marks);
   for (const Curve& curve : curves_) draw_curve(*painter, curve);
-  draw_mark_words(*painter);
+  draw_mark_words(*painter, marks);
   painter->restore();
 }
 
-void CurveItem::draw_mark_lines(QPainter& painter) {
+void CurveItem::draw_mark_lines(QPainter& painter, const std::vector<ChartMark>& marks) {
   const QRectF plot = chart_->plotArea();
-  for (const ChartMark& mark : history_.marks_between(from_s_, to_s_)) {
+  for (const ChartMark& mark : marks) {
     painter.setPen(QPen(mark.is_fault ? fault_ : setting_, 1, Qt::DashLine));
     painter.drawLine(QPointF(x_of(mark.t_s), plot.top()), QPointF(x_of(mark.t_s), plot.bottom()));
   }
 }
 
 // Where one has room: on one of a few lines of text, so that words never cover each other.
-void CurveItem::draw_mark_words(QPainter& painter) {
+void CurveItem::draw_mark_words(QPainter& painter, const std::vector<ChartMark>& marks) {
   const QRectF plot = chart_->plotArea();
   QColor ground = surface_;
   ground.setAlpha(mark_ground_alpha);
@@ -95,7 +96,7 @@ void CurveItem::draw_mark_words(QPainter& painter) {
   const QFontMetrics metrics(font_);
   const auto rows = static_cast<std::size_t>(std::clamp(static_cast<int>(plot.height() / 3 / metrics.height()), 1, mark_rows_max));
   std::vector<double> taken_to(rows, -1e9);
-  for (const ChartMark& mark : history_.marks_between(from_s_, to_s_)) {
+  for (const ChartMark& mark : marks) {
     const double x = x_of(mark.t_s);
     const QString word = metrics.elidedText(mark.word, Qt::ElideRight, std::min(mark_word_px, static_cast<int>(plot.width() / 2)));
     const double width = metrics.horizontalAdvance(word);

@@ -58,8 +58,8 @@ class CurveItem : public QGraphicsItem {
 
  private:
   void draw_curve(QPainter& painter, const Curve& curve);
-  void draw_mark_lines(QPainter& painter);
-  void draw_mark_words(QPainter& painter);
+  void draw_mark_lines(QPainter& painter, const std::vector<ChartMark>& marks);
+  void draw_mark_words(QPainter& painter, const std::vector<ChartMark>& marks);
 
   QChart* chart_;
   const ChartHistory& history_;

@@ -24,6 +24,11 @@ QRect in_sight(QRect rect, const QWidget* viewport) {
   return rect;
 }
 
+/// Where not even that has room, it would be a lone dot.
+QString sign_in(int room_px, const QFontMetrics& metrics) {
+  return room_px < metrics.horizontalAdvance(out_of_sight) + 2 * space::in_row ? QString() : out_of_sight;
+}
+
 class WholeNumbers : public QStyledItemDelegate {
  public:
   explicit WholeNumbers(QTableView* table) : QStyledItemDelegate(table), table_(table) {}
@@ -33,9 +38,7 @@ class WholeNumbers : public QStyledItemDelegate {
     initStyleOption(&seen, index);
     seen.rect = in_sight(option.rect, table_->viewport());
     const bool is_number = seen.displayAlignment.testFlag(Qt::AlignRight);
-    // Where not even that has room, it would be a lone dot.
-    if (is_number && seen.rect.width() < sizeHint(option, index).width())
-      seen.text = seen.rect.width() < seen.fontMetrics.horizontalAdvance(out_of_sight) + 2 * space::in_row ? QString() : out_of_sight;
+    if (is_number && seen.rect.width() < sizeHint(option, index).width()) seen.text = sign_in(seen.rect.width(), seen.fontMetrics);
     table_->style()->drawControl(QStyle::CE_ItemViewItem, &seen, painter, table_);
   }
 
@@ -55,8 +58,7 @@ class WholeHeads : public QHeaderView {
     QHeaderView::initStyleOptionForIndex(option, column);
     const int room_px = in_sight({sectionViewportPosition(column), 0, sectionSize(column), 1}, viewport()).width();
     const int text_px = option->fontMetrics.size(0, option->text).width();
-    if (room_px < sectionSize(column) && room_px < text_px + 2 * space::between)
-      option->text = room_px < option->fontMetrics.horizontalAdvance(out_of_sight) + 2 * space::in_row ? QString() : out_of_sight;
+    if (room_px < sectionSize(column) && room_px < text_px + 2 * space::between) option->text = sign_in(room_px, option->fontMetrics);
   }
 };
 

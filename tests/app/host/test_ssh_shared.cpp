@@ -2,10 +2,9 @@
 #include "app/host/ssh_shared.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <pthread.h>
 
+#include <atomic>
 #include <functional>
 #include <thread>
 
@@ -100,21 +99,20 @@ TEST_F(SshSharedTest, a_step_that_began_after_a_standstill_has_its_own_time_and_
   EXPECT_TRUE(shared->closed());
 }
 
-/// In a process of its own, which a user of its own may have no more threads for: root has as many as there are.
+/// With a stack that no machine has room for, the system has no thread to give, whoever asks.
 TEST(SshThreads, one_that_the_system_does_not_give_is_told) {
-  constexpr int refused = 0, begun = 1, cannot_try = 2;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    constexpr uid_t nobody = 65'534;
-    const rlimit none{0, 0};
-    if (::setrlimit(RLIMIT_NPROC, &none) != 0 || (::getuid() == 0 && ::setuid(nobody) != 0)) ::_exit(cannot_try);
-    ::_exit(SshThreads::start([] {}) ? begun : refused);
-  }
-  int status = -1;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFEXITED(status)) << status;
-  if (WEXITSTATUS(status) == cannot_try) GTEST_SKIP() << "no other user to be";
-  EXPECT_EQ(WEXITSTATUS(status), refused);
+  pthread_attr_t usual, huge;
+  ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(::pthread_attr_init(&huge), 0);
+  ASSERT_EQ(::pthread_attr_setstacksize(&huge, std::size_t{1} << 62), 0);
+  ASSERT_EQ(::pthread_setattr_default_np(&huge), 0);
+  bool ran = false;
+  EXPECT_FALSE(SshThreads::start([&ran] { ran = true; }));
+  ASSERT_EQ(::pthread_setattr_default_np(&usual), 0);
+  EXPECT_FALSE(ran);
+  std::atomic<bool> runs{false};
+  EXPECT_TRUE(SshThreads::start([&runs] { runs = true; })) << "the next one is given again";
+  while (!runs) std::this_thread::yield();
 }
 
 }  // namespace
