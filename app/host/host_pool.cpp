@@ -100,7 +100,8 @@ std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use) 
 std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, const Way& way, SshUse use) {
   const QString key = jumps.join(',') + (use == SshUse::files ? " files" : " control");
   const Hop& known = hops_[key];
-  if (known.session && known.session->state() != SshSession::State::ended && known.way == way) return known.session;
+  const bool leads_on = known.session && known.session->state() != SshSession::State::ended && known.session->lets_through();
+  if (leads_on && known.way == way) return known.session;
   const SshHostConfig& config = way.front();
   const Way before(way.begin() + 1, way.end());  // none: it is connected to from here, or it is a circle, and the session says so
   auto session = std::make_shared<SshSession>(config.name, config, SshUse::control, questions_, secrets_,

@@ -15,6 +15,11 @@ namespace {
 
 constexpr uint32_t forwarded_piece_bytes = 32 << 10;
 
+/// SSH_OPEN_ADMINISTRATIVELY_PROHIBITED (RFC 4254, section 5.1), as libssh tells it: the text behind it is the server's own.
+bool is_prohibited(const QString& error) {
+  return error.contains(QStringLiteral(" error (1) "));
+}
+
 }  // namespace
 
 SshForward::SshForward(SshLink& link, OwnedFd socket, QByteArray host, int port, std::function<void(const SshProblem&)> answer)
@@ -64,9 +69,12 @@ bool SshForward::open() {
   if (code == SSH_AGAIN || (code != SSH_OK && !ssh_is_connected(link_.session()))) return true;
   const auto answer = std::exchange(answer_, nullptr);
   if (code != SSH_OK) {
-    answer({SshProblem::Kind::unreachable,
-            QString("%1 cannot be reached from the jump host %2: %3").arg(QString::fromUtf8(host_), link_.target().name, link_.error()),
-            "Does the jump host know that name, and does its sshd allow forwarding (AllowTcpForwarding)?"});
+    const QString error = link_.error();
+    SshProblem why{SshProblem::Kind::unreachable,
+                   QString("%1 cannot be reached from the jump host %2: %3").arg(QString::fromUtf8(host_), link_.target().name, error),
+                   "Does the jump host know that name, and does its sshd allow forwarding (AllowTcpForwarding)?"};
+    why.lets_nobody_through = is_prohibited(error);
+    answer(why);
     return false;
   }
   is_open_ = true;

@@ -36,6 +36,7 @@ struct SshProblem {
   bool again = false;  // the host did not wait for the person, or for their agent: another attempt finds what was answered
   std::optional<std::chrono::steady_clock::time_point> last_heard = {};  // when the last bytes came over it; none: it was not logged in
   bool person_asked = false;  // on the way to it, for what a log-in or a host key needs
+  bool lets_nobody_through = false;  // unreachable: a jump host's sshd allows that to nobody who logged in as this bench did
   bool key_revoked = false;  // host_key_changed: because it is revoked, not because another one is known
   bool none() const { return kind == Kind::none; }
   /// Both, as one text.

@@ -293,8 +293,9 @@ void SshSession::dial(const QString& host, int port, QObject* context, Dialled a
   auto near = std::make_shared<OwnedFd>(ends[0]);
   auto far = std::make_shared<OwnedFd>(ends[1]);
   const QPointer<QObject> asked(context);
-  const auto told = [shared = shared_, asked, near, answer](const SshProblem& problem) {
-    shared->post([asked, near, answer, problem] {
+  const auto told = [self = this, shared = shared_, asked, near, answer](const SshProblem& problem) {
+    shared->post([self, asked, near, answer, problem] {
+      if (problem.lets_nobody_through) self->lets_through_ = false;
       if (asked) answer(problem, problem.none() ? near : nullptr);
     });
   };

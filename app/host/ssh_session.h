@@ -48,6 +48,8 @@ class SshSession : public QObject {
   const QString& name() const { return name_; }
   /// Why it ended; none before.
   const SshProblem& problem() const { return problem_; }
+  /// False: as a jump host, it has refused to. What its sshd allows is settled at the log-in, so another connection may be let through.
+  bool lets_through() const { return lets_through_; }
   /// Numeric address that was connected to; empty before, and through a jump host.
   const QString& address() const { return address_; }
 
@@ -92,6 +94,7 @@ class SshSession : public QObject {
   std::shared_ptr<SshSecrets> secrets_;
   std::shared_ptr<SshSession> via_;     // the jump host
   bool waits_for_jump_ = false;         // or has waited, to know whether that one is lost, too
+  bool lets_through_ = true;
   std::set<const SshSession*> behind_;  // those that wait for this one as their jump host
   std::shared_ptr<SshShared> shared_;
   State state_ = State::idle;

@@ -111,6 +111,28 @@ TEST_F(HostCheckTest, jump_hosts_of_jump_hosts_are_on_the_way_too) {
   EXPECT_EQ(place.jumps()[1].name, "edge") << "whom it asks for no more than to be let through, too";
 }
 
+TEST_F(HostCheckTest, a_jump_host_that_is_allowed_to_lead_on_leads_on_with_the_next_start) {
+  FileWithMore config(lab->home() + "/.ssh/config");
+  config.begin_with("Host h2\n  ProxyJump h1\n");
+  HostPool pool(person, programs_folder);
+  Host behind = lab->host(2);
+  behind.address.clear();  // so that its name is what the file speaks of
+  const auto problem = [&] {
+    std::optional<SshProblem> told;
+    pool.host(behind)->with_control(&pool, [&told](const SshProblem& why, SshSession*) { told = why; });
+    EXPECT_TRUE(wait_until([&] { return told.has_value(); }));
+    return *told;
+  };
+  lab->change_sshd(1, "1i AllowTcpForwarding no");
+  const SshProblem refused = problem(), again = problem();
+  lab->change_sshd(1, "/AllowTcpForwarding/d");
+  for (const SshProblem& why : {refused, again}) {
+    EXPECT_EQ(why.kind, SshProblem::Kind::unreachable);
+    EXPECT_NE(why.text().indexOf("does its sshd allow forwarding (AllowTcpForwarding)?"), -1) << why.text().toStdString();
+  }
+  EXPECT_TRUE(problem().none()) << problem().text().toStdString();
+}
+
 TEST_F(HostCheckTest, a_line_of_the_config_that_ssh_refuses_is_told_and_read_again_when_it_is_mended) {
   FileWithMore config(lab->home() + "/.ssh/config");
   const auto write = [&](const QByteArray& port) { config.begin_with("Host h2\n  Port " + port + "\n"); };
