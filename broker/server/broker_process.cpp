@@ -55,10 +55,13 @@ BrokerProcess::~BrokerProcess() = default;
 int BrokerProcess::run() {
   loop_.run();
   if (!channel_.flush(last_words_ns) && exit_code_ == exit_done) exit_code_ = exit_lease_lost;  // nobody reads
+  // A disk that takes nothing keeps nobody running: the log's end would wait for it.
+  if (log_ && !log_->flush(net::now_ns() + log_flush_ns)) _exit(exit_code_);
   return exit_code_;
 }
 
 void BrokerProcess::on_object(const nlohmann::json& object) {
+  if (ending_) return;
   const std::string type = object.at("type").get<std::string>();
   if (type == "configure") {
     on_configure(object);
@@ -81,9 +84,10 @@ void BrokerProcess::on_configure(const nlohmann::json& object) {
   try {
     const Options options = parse_options(object);
     get_files_for(options);
+    auto log = std::make_shared<EventLog>(options.log_file);  // whose disk may let it wait: who ends this process meanwhile does not
     {
       const std::lock_guard lock(log_guard_);
-      log_ = std::make_shared<EventLog>(options.log_file);
+      log_ = std::move(log);
     }
     log_->write("n2nq-broker " N2NQ_VERSION ", run " + options.run);
     server_ = std::make_unique<Server>(loop_, options, *log_, random_epoch(),
@@ -134,6 +138,7 @@ void BrokerProcess::say_bye() {
 }
 
 void BrokerProcess::end(int exit_code) {
+  ending_ = true;
   exit_code_ = exit_code;
   loop_.stop();
 }

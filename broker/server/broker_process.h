@@ -45,6 +45,7 @@ class BrokerProcess {
   std::shared_ptr<EventLog> log_;  // guarded by log_guard_: the control thread writes the last line when the lease is lost
   std::mutex log_guard_;
   std::unique_ptr<Server> server_;
+  bool ending_ = false;  // what is told to it now comes too late
   bool bye_wanted_ = false;
   bool bye_said_ = false;
   std::atomic<int> exit_code_ = exit_done;  // the control thread reads it, too

@@ -65,11 +65,12 @@ void EventLog::write(const std::string& event) {
   work_.notify_one();
 }
 
-void EventLog::flush(int64_t deadline_ns) {
+bool EventLog::flush(int64_t deadline_ns) {
   std::unique_lock lock(mutex_);
-  if (!file_.valid()) return;
-  done_.wait_for(lock, std::chrono::nanoseconds(std::max<int64_t>(deadline_ns - net::now_ns(), 0)),
-                 [this] { return waiting_.empty() && !busy_; });
+  if (!file_.valid()) return true;
+  late_ = !done_.wait_for(lock, std::chrono::nanoseconds(std::max<int64_t>(deadline_ns - net::now_ns(), 0)),
+                          [this] { return waiting_.empty() && !busy_; });
+  return !late_;
 }
 
 std::vector<std::string> EventLog::faults() {
@@ -77,6 +78,7 @@ std::vector<std::string> EventLog::faults() {
   std::vector<std::string> faults;
   if (!fault_.empty()) faults.push_back("broker log incomplete: " + path_ + ": " + fault_);
   if (dropped_ > 0) faults.push_back("broker log incomplete: " + std::to_string(dropped_) + " lines dropped, the disk was too slow");
+  if (late_) faults.push_back("broker log incomplete: " + path_ + ": the disk has not taken its last lines yet");
   if (over_limit_ > 0) {
     faults.push_back("broker log incomplete: " + std::to_string(over_limit_) + " lines dropped, it may have " +
                      std::to_string(bytes_max_) + " bytes");

@@ -33,9 +33,9 @@ class EventLog {
 
   /// Any thread. One line, whatever a client has said in it (wire/printable.h).
   void write(const std::string& event);
-  /// Any thread: waits until all is on its way to the disk, at most until `deadline_ns`.
-  void flush(int64_t deadline_ns);
-  /// Sentences; empty when the log is complete.
+  /// Any thread: waits until all is on its way to the disk, at most until `deadline_ns`. False: it is not.
+  bool flush(int64_t deadline_ns);
+  /// Sentences; empty when the log is complete. What was not on its way to the disk at the last flush() is one.
   std::vector<std::string> faults();
 
  private:
@@ -58,6 +58,7 @@ class EventLog {
   uint64_t dropped_ = 0;
   uint64_t dropped_untold_ = 0;  // of them, since the last line that says so
   bool busy_ = false;
+  bool late_ = false;  // something waited at the last flush()
   bool ending_ = false;
   std::string fault_;
   std::thread thread_;

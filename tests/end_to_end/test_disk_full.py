@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A real disk that is full: the run goes on, every message is delivered, and the result says what could not be written and why."""
+import fcntl
 import json
+import os
 import pathlib
+import socket
 import subprocess
 import sys
 import unittest
 
 from bench import BIN, DEADLINE_S, BenchCase
+from control import Process, configure, start_broker
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lab"))
 from bare_hosts import AS_ROOT, skip_unless_possible
@@ -44,6 +48,38 @@ class DiskFull(BenchCase):
             # A few kB may fit behind the last line that found room: then it is there.
             fits = path == "latency.hgrm" and not named and path in files
             self.assertEqual(len(named), 0 if fits else 1, summary["reasons"])
+
+
+class DiskThatTakesNothing(BenchCase):
+    """What N2NQ would write its log to is a pipe that nobody reads."""
+
+    def setUp(self):
+        super().setUp()
+        self.log = self.folder / "broker.log"
+        os.mkfifo(self.log)
+
+    def test_it_keeps_no_broker_that_has_said_its_last_word(self):
+        reader = os.open(self.log, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+        broker, port = start_broker(1, 1, log_file=str(self.log))
+        self.addCleanup(broker.close)
+        for _ in range(200):
+            with socket.create_connection(("127.0.0.1", port)) as stranger:
+                stranger.sendall(b"no HELLO at all!")
+                stranger.recv(1000)  # it is told that, behind which the log has a line of it
+        broker.send(type="bye")
+        faults = broker.wait_for("bye")["faults"]
+        self.assertEqual(faults, [f"broker log incomplete: {self.log}: the disk has not taken its last lines yet"])
+        self.assertEqual(broker.popen.wait(DEADLINE_S), 0)
+
+    def test_it_keeps_no_broker_whose_bench_is_gone(self):
+        broker = Process("n2nq-broker")
+        self.addCleanup(broker.close)
+        broker.send(**configure("broker", listen={"address": "127.0.0.1", "port": 0}, expect={"senders": 1, "receivers": 1},
+                                log_file=str(self.log)))  # to open it takes until somebody reads
+        broker.popen.stdin.close()
+        self.assertEqual(broker.popen.wait(DEADLINE_S), 3)
 
 
 class OutputFull(BenchCase):

@@ -98,6 +98,23 @@ TEST(Control, AnErrorKeepsItsExitCodeThoughStdinEndsAtOnce) {
   }
 }
 
+TEST(Control, WhatLiesBehindTheWordThatEndsItChangesNothing) {
+  const std::string bye = R"({"type":"bye"})", stop = R"({"type":"stop"})", good = BrokerUnderTest::configuration(json::object()).dump();
+  const std::string wrong = BrokerUnderTest::configuration({{"queue", {{"mode", "anycast"}}}}).dump();
+  for (int i = 0; i < 10; ++i) {
+    for (const std::string& behind : {bye, stop + '\n' + bye, good}) {
+      for (const std::string& first : {wrong, bye}) {
+        ChildProcess process({BrokerUnderTest::program()});
+        process.write(first + '\n' + behind + '\n');
+        const json said = json::parse(process.read_line());
+        EXPECT_EQ(said["type"], first == bye ? "bye" : "error");
+        EXPECT_EQ(read_all(process), "") << behind << " behind " << first;
+        EXPECT_EQ(process.wait(), first == bye ? 0 : 2) << behind << " behind " << first;
+      }
+    }
+  }
+}
+
 TEST(Control, LastWordsThatNobodyReadsAreNotSaidToBeDone) {
   BrokerUnderTest broker(json{{"expect", {{"senders", 2000}, {"receivers", 2000}}}});  // more than a pipe holds
   broker.process().signal(SIGTERM);
