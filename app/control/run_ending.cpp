@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QRegularExpression>
+#include <cerrno>
+#include <cstring>
 
 #include "app/control/clocks.h"
 #include "app/control/configure.h"
@@ -351,7 +353,8 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
   } else if (!trouble.isEmpty()) {
     const QString no_reader = role_name(role) + " could not be started: ";  // it is their own program
     const QString why = trouble.startsWith(no_reader) ? trouble.mid(no_reader.size()) : trouble;
-    if (!read_back && member.salvager->launcher().was_away()) {
+    const bool may_pass = member.salvager->launcher().was_away() || why.contains(std::strerror(EROFS));  // as while a host boots
+    if (!read_back && may_pass) {
       member.not_read_back = why;
     } else {
       tell_not_read_back(why);
@@ -396,7 +399,7 @@ void RunControl::Private::bring_back() {
     // Its host is there again, and its logs are not fetched, nor removed there, before that.
     QObject::connect(&launcher, &Launcher::reached, q, [this, role] { start_salvage(role); });
     if (!member.not_read_back.isEmpty()) launcher.hold_when_reached();
-    QObject::connect(&launcher, &Launcher::brought_back, q, [this, role](const QString& error) { on_brought_back(role, error); });
+    QObject::connect(&launcher, &Launcher::brought_back, q, [this, role](const QString& error, bool all_here) { on_brought_back(role, error, all_here); });
     launcher.bring_back(run.folder->part(role));
   }
   if (!any_bringing_back()) finish();
@@ -425,13 +428,13 @@ void RunControl::Private::take_last_figures() {
   emit q->figures_changed();
 }
 
-void RunControl::Private::on_brought_back(Role role, const QString& error) {
+void RunControl::Private::on_brought_back(Role role, const QString& error, bool all_here) {
   Member& member = of(role);
   if (!member.bringing_back) return;
   member.bringing_back = false;
   fetching_goes_on(role);
   if (!member.not_read_back.isEmpty()) tell_not_read_back(member.not_read_back);
-  member.record.files_left = error;
+  (all_here ? member.record.folder_left : member.record.files_left) = error;
   if (!error.isEmpty()) emit q->message(error);
   if (!any_bringing_back()) finish();
 }
@@ -444,7 +447,8 @@ void RunControl::Private::leave_files() {
     of(role).drop_salvager();
     const QString rest = of(role).watch->launcher().leave_files();
     on_brought_back(role, QString("the files of %1 were not all brought back: stopped%2")
-                              .arg(role_name(role), rest.isEmpty() ? QString() : "; the rest is " + rest));
+                              .arg(role_name(role), rest.isEmpty() ? QString() : "; the rest is " + rest),
+                    false);
   }
 }
 

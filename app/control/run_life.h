@@ -198,7 +198,7 @@ struct RunControl::Private {
   void fetching_waits(Role role, const QString& why);
   void fetching_goes_on(Role role);
   void take_last_figures();
-  void on_brought_back(Role role, const QString& error);
+  void on_brought_back(Role role, const QString& error, bool all_here);
   void leave_files();
   void finish();
   void take_result();

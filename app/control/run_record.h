@@ -47,6 +47,7 @@ struct ProcessRecord {
   std::optional<double> last_heard_at_s;                     // likewise, when the last bytes came over a link that was lost
   QStringList last_lines;                                    // of stderr, with trouble
   QString files_left;                                        // why what it wrote is not all here; empty: it is
+  QString folder_left;                                       // why there is something on its host still, though it is
 
   /// What its bye says of the process itself, such as its times on a core, is of the run; not of who read it back, or the last of several.
   bool is_one_process() const { return !salvaged && !gone_on; }

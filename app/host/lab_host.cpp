@@ -78,7 +78,12 @@ SshSession* LabHost::control() const {
 std::unique_ptr<SshSession> LabHost::make_session(SshUse use) {
   auto session =
       std::make_unique<SshSession>(name_, config_, use, questions_, secrets_, config_.jumps.isEmpty() ? nullptr : hop_(config_.jumps, use));
-  connect(session.get(), &SshSession::asking, this, &LabHost::asking);
+  asked_for_.erase(use);
+  connect(session.get(), &SshSession::asking, this, [this, use] {
+    asked_for_.insert(use);
+    emit asking();
+  });
+  if (patience_.use_count() > 1) session->be_patient();
   session->prefer(address_);  // who was reached there is not looked for elsewhere again
   return session;
 }
@@ -132,8 +137,36 @@ void LabHost::let_go_unwanted() {
   if (is_being_made(control_)) on_control_over(unwanted);
 }
 
+void LabHost::log_in_anew(const SshProblem& why) {
+  const bool is_log_in = why.kind == SshProblem::Kind::no_shell || why.kind == SshProblem::Kind::no_sftp;
+  if (!is_log_in && why.kind != SshProblem::Kind::missing) return;
+  if (is_in_use() || is_waited_for()) return;
+  if (files_ && !asked_for_.contains(SshUse::files)) {
+    SshFiles* const files = files_.release();
+    files->setParent(this);  // first: it goes before its session
+    connect(files_session_.get(), &SshSession::ended, files, &QObject::deleteLater);
+    leave(files_session_);
+    files_use_ = std::make_shared<char>();
+  }
+  if (is_log_in && control() && !asked_for_.contains(SshUse::control)) {
+    leave(control_);
+    control_use_ = std::make_shared<char>();
+    placed_.clear();
+  }
+}
+
+/// Who asks from now on gets another one. Whatever is under way over it is answered by its end, which comes later.
+void LabHost::leave(std::unique_ptr<SshSession>& session) {
+  SshSession* const left = session.release();
+  left->setParent(this);
+  left->disconnect(this);
+  connect(left, &SshSession::ended, left, &QObject::deleteLater);
+  left->close();
+}
+
 void LabHost::on_control_over(const SshProblem& why) {
   drop_later(control_);
+  control_use_ = std::make_shared<char>();
   placed_.clear();  // the host may have been switched off: what is on its disk is looked at again
   answer_all(wait_for_control_, why, static_cast<SshSession*>(nullptr));
   emit trouble(why);
@@ -178,12 +211,13 @@ void LabHost::on_files_over(const SshProblem& why) {
   auto session = std::exchange(files_session_, nullptr);
   session->disconnect(this);
   session.release()->deleteLater();
+  files_use_ = std::make_shared<char>();
   answer_all(wait_for_files_, why, static_cast<SshFiles*>(nullptr));
   emit trouble(why);
 }
 
 QByteArray LabHost::command_for(const QString& path) const {
-  static const QRegularExpression safe("^[A-Za-z0-9._/-]+$");
+  static const QRegularExpression safe("\\A[A-Za-z0-9._/-]+\\z");
   if (!safe.match(path).hasMatch()) return "exit 127";
   const QByteArray there = path.startsWith('/') ? path.toLatin1() : "./" + path.toLatin1();
   // The first echo ends what login scripts may have said without a newline. sh, because who logs in may have any shell; the quotes mean the

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "app/host/host.h"
@@ -57,6 +58,17 @@ class LabHost : public QObject {
   /// A connection that is being made, which may be asking for something, is given up when everybody who waits for it is gone.
   void with_control(QObject* context, std::function<void(const SshProblem&, SshSession*)> then);
   void with_files(QObject* context, std::function<void(const SshProblem&, SshFiles*)> then);
+  /// As long as anybody has it, connections are patient with the host (SshSession::be_patient).
+  std::shared_ptr<void> patience() { return patience_; }
+  /// As long as anybody has one of these, or until that connection is over, something runs over it that log_in_anew() does not disturb.
+  std::shared_ptr<void> use_of_control() const { return control_use_; }
+  std::shared_ptr<void> use_of_files() const { return files_use_; }
+  /// For who failed by `why` and will try again: a host settles at each log-in, for all that is done behind it, whether there is a shell,
+  /// and SFTP, and which disk the home folder is on. Closes connections, so that a later try is made over new ones: both where shell or SFTP
+  /// was not there, the one for files where a folder was `missing`. None where `why` is anything else, while one is in use, or while somebody
+  /// waits for one or for a program; nor one for which the person was asked, who would be asked for each try. May be called from any
+  /// answer: they end later, as if they were lost.
+  void log_in_anew(const SshProblem& why);
   /// Whether a connection asks the person for something.
   bool asks() const { return (control_ && control_->asks()) || (files_session_ && files_session_->asks()); }
   /// Null: it is not connected. Nothing is begun.
@@ -96,6 +108,8 @@ class LabHost : public QObject {
   };
   std::unique_ptr<SshSession> make_session(SshUse use);
   void notice_end_of(QObject* context);
+  void leave(std::unique_ptr<SshSession>& session);
+  bool is_in_use() const { return control_use_.use_count() > 1 || files_use_.use_count() > 1; }
   bool is_waited_for() const;
   /// Whether anybody still waits for that program.
   bool is_wanted(const QString& local_file) const;
@@ -121,6 +135,9 @@ class LabHost : public QObject {
   std::shared_ptr<SshSecrets> secrets_;
   const std::shared_ptr<NeededThere> needed_;
   GiveHop hop_;
+  const std::shared_ptr<void> patience_ = std::make_shared<char>();  // who else has it is counted
+  std::shared_ptr<void> control_use_ = std::make_shared<char>(), files_use_ = std::make_shared<char>();  // likewise, of the present one
+  std::set<SshUse> asked_for_;  // those of the present ones for which the person was asked
   std::unique_ptr<SshSession> control_, files_session_;
   std::unique_ptr<SshFiles> files_;
   QString address_;

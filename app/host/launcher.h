@@ -122,7 +122,8 @@ class Launcher : public QObject {
   void bringing_back(qint64 done_bytes, qint64 all_bytes);  // from time to time
   void bring_back_waits(const QString& why);                // a sentence that names the host; it is tried again
   void reached();                                           // after hold_when_reached()
-  void brought_back(const QString& error);                  // empty: all there
+  /// `error`: why not; empty: all there. With `all_here` it is why what nobody needs any more could not be removed there.
+  void brought_back(const QString& error, bool all_here);
 
  protected:
   bool needs_no_room() const { return needs_no_room_; }

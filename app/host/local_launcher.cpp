@@ -114,7 +114,7 @@ void LocalLauncher::resume() {
 
 void LocalLauncher::bring_back(const QString&) {
   // folder_there() is the folder itself.
-  QTimer::singleShot(0, this, [this] { emit brought_back(QString()); });
+  QTimer::singleShot(0, this, [this] { emit brought_back(QString(), true); });
 }
 
 void LocalLauncher::on_error(QProcess::ProcessError error) {

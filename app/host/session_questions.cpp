@@ -18,7 +18,6 @@ std::function<void(Answer)> SessionQuestions::counted(std::function<void(Answer)
 
 /// Who ends the session because it is about to ask, or the one whose jump host it is, does so by what is queued by then.
 void SessionQuestions::put(std::function<void()> question) {
-  asked_person_ = true;
   about_to_ask_();
   // One turn of the event loop more, for who does so in the very turn in which the time is over.
   if (asking_) QTimer::singleShot(1, asking_.get(), [asking = asking_.get(), question = std::move(question)] { QTimer::singleShot(0, asking, question); });

@@ -20,8 +20,6 @@ class SessionQuestions : public SshQuestions {
   /// What is asked from now on is wanted, until withdraw(). Before and after that it is answered with no, and nobody hears of it.
   void begin() { asking_ = std::make_unique<Asking>(); }
   void withdraw() { asking_.reset(); }
-  /// Whether any has reached a person since this was made.
-  bool asked_person() const { return asked_person_; }
   /// Whether one is open.
   bool any() const { return asking_ && asking_->open > 0; }
 
@@ -43,7 +41,6 @@ class SessionQuestions : public SshQuestions {
   SshQuestions& person_;
   const std::function<void()> about_to_ask_;
   std::unique_ptr<Asking> asking_;
-  bool asked_person_ = false;
 };
 
 }  // namespace n2nq::app

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/host/ssh_tasks.h"
+#include "broker/wire/printable.h"
 
 namespace n2nq::app {
 
@@ -15,13 +16,20 @@ constexpr qsizetype named_max = 3;
 
 /// A host may call its files what it wants; only what processes write there becomes a file here, and none that the bench writes itself.
 bool is_log(const QString& name) {
-  static const QRegularExpression log("^(broker|[SR][0-9]{3,9})\\.log$");
+  static const QRegularExpression log("\\A(broker|[SR][0-9]{3,9})\\.log\\z");
   return log.match(name).hasMatch();
 }
 
 [[noreturn]] void fail_here(const QFile& file) {
   const QString why = file.error() == QFile::NoError ? QString("only a part of it was taken") : file.errorString();
   throw SshError(SshProblem::Kind::files, QString("%1 cannot be written: %2").arg(file.fileName(), why), "Is there room on the disk here?");
+}
+
+/// Half a sentence; empty: not known.
+QString why_not_removed(Sftp& sftp, const QString& folder, int code) {
+  if (code == SSH_FX_PERMISSION_DENIED || code == SSH_FX_WRITE_PROTECT) return "that is not permitted";
+  const auto space = sftp.space(folder);
+  return space && space->read_only ? QString("its file system is read-only") : QString();
 }
 
 }  // namespace
@@ -92,9 +100,25 @@ BringFolder::BringFolder(QString remote, QString local, FileProgress progress, b
       local_(std::move(local)),
       progress_(std::move(progress)),
       keep_(keep),
-      is_there_(std::move(is_there)) {}
+      is_there_(is_there ? std::move(is_there) : std::make_shared<std::atomic<bool>>(false)) {}
 
 bool BringFolder::go_on(SshLink& link) {
+  try {
+    return take_step(link);
+  } catch (const SshError& error) {
+    if (error.problem.kind != SshProblem::Kind::files) throw;
+    now_.reset();  // on the thread that opened it
+    look_for_folder(link);
+    throw;
+  }
+}
+
+/// What fails because its disk went away is waited for.
+void BringFolder::look_for_folder(SshLink& link) const {
+  if (*is_there_) FindRunFolder(remote_, true).go_on(link);
+}
+
+bool BringFolder::take_step(SshLink& link) {
   if (!listed_) {
     list(link);
     return true;
@@ -110,30 +134,41 @@ bool BringFolder::go_on(SshLink& link) {
   }
   qint64 done = 0;
   const bool more = now_->go_on(link, step_bytes_, done);
+  if (!now_->is_open()) look_for_folder(link);
   progress_(before_bytes_ + done, std::max(all_bytes_, before_bytes_ + done));
   if (!more) {
-    (now_->unreadable() ? unreadable_ : names_) += now_->remote().section('/', -1);
+    const QString name = now_->remote().section('/', -1);
+    if (now_->unreadable()) {
+      unreadable_ += name;
+    } else if (now_->is_open()) {
+      names_ += name;
+    }  // else somebody has removed it
     before_bytes_ += done;
     now_.reset();
   }
   return true;
 }
 
-void FindRunFolder::find(SshLink& link, const QString& remote) {
+bool FindRunFolder::go_on(SshLink& link) {
   try {
-    Sftp sftp(link);
-    if (sftp.look(remote) || sftp.look(remote.section('/', 0, -2))) return;
+    if (Sftp(link).look_through(is_made_ ? remote_ : remote_.section('/', 0, -2))) return false;
   } catch (const SshError& error) {
     if (error.problem.kind != SshProblem::Kind::files) throw;  // what a disk will be mounted over may be closed to its user
   }
-  throw SshError(SshProblem::Kind::missing, QString("%1: the folder %2, where the logs are, is not there").arg(link.target().name, remote),
+  throw SshError(SshProblem::Kind::missing, QString("%1: the folder %2, where the logs are, is not there").arg(link.target().name, remote_),
                  "Is the disk mounted there that it is on?");
 }
 
 void BringFolder::list(SshLink& link) {
   listed_ = true;
-  if (is_there_ && *is_there_) FindRunFolder::find(link, remote_);
-  for (const SftpEntry& entry : Sftp(link).list(remote_)) {
+  look_for_folder(link);
+  const std::vector<SftpEntry> entries = Sftp(link).list(remote_);
+  if (entries.empty()) {
+    look_for_folder(link);  // it may have gone in between
+  } else {
+    *is_there_ = true;
+  }
+  for (const SftpEntry& entry : entries) {
     if (entry.is_file && is_log(entry.name)) {
       waiting_.push_back(entry);
       all_bytes_ += static_cast<qint64>(entry.size);
@@ -153,28 +188,47 @@ void BringFolder::list(SshLink& link) {
 
 void BringFolder::clear(SshLink& link) {
   Sftp sftp(link);
-  if (is_there_) *is_there_ = false;
+  *is_there_ = false;
   const bool all_goes = strange_.isEmpty() && unreadable_.isEmpty() && (!keep_ || names_.isEmpty());
-  const QString kept = remote_ + '/' + MakeRunFolder::kept_name;
-  if (!keep_) {
-    for (const QString& name : names_) sftp.remove_file(remote_ + '/' + name);
-  } else if (all_goes) {
-    if (is_kept_) sftp.remove_file(kept);
-  } else if (!is_kept_) {
-    sftp.make_file(kept);
+  const QString kept = MakeRunFolder::kept_name;
+  QStringList going = keep_ ? QStringList() : names_;
+  if (keep_ && all_goes && is_kept_) going += kept;
+  if (keep_ && !all_goes && !is_kept_) sftp.make_file(remote_ + '/' + kept);
+  if (keep_ || all_goes) going += marks_;
+  int refused = SSH_FX_OK;
+  for (const QString& name : going) {
+    const int code = sftp.remove_file(remote_ + '/' + name);
+    if (refused == SSH_FX_OK) refused = code;
   }
-  if (keep_ || all_goes) {
-    for (const QString& mark : marks_) sftp.remove_file(remote_ + '/' + mark);
+  if (all_goes) remove_folder(link, going, refused);
+  if (!unreadable_.isEmpty()) fail_by(link, unreadable_, "of the logs in %1 cannot be read", "Look there who may read them");
+  if (!keep_ && !strange_.isEmpty()) fail_by(link, strange_, "things in %1 are no files of a run", "Look at them there, and remove them");
+}
+
+/// `emptied`: of what has been in it. `refused`: why not all of that could be removed, as SFTP's code.
+void BringFolder::remove_folder(SshLink& link, const QStringList& emptied, int refused) {
+  Sftp sftp(link);
+  const int code = sftp.remove_folder(remote_);
+  if (!sftp.look(remote_)) return;
+  QStringList new_there;
+  for (const SftpEntry& entry : sftp.list(remote_)) {
+    if (!emptied.contains(entry.name)) new_there += entry.name;
   }
-  if (all_goes) sftp.remove_folder(remote_);
-  const auto fail_by = [&](const QStringList& names, const QString& what, const QString& what_to_do) {
-    const QString first = names.mid(0, named_max).join(", ");
-    throw SshError(SshProblem::Kind::files,
-                   QString("%1: %2 %3 and stay there: %4").arg(link.target().name).arg(names.size()).arg(what.arg(remote_), first),
-                   what_to_do);
-  };
-  if (!unreadable_.isEmpty()) fail_by(unreadable_, "of the logs in %1 cannot be read", "Look there who may read them");
-  if (!keep_ && !strange_.isEmpty()) fail_by(strange_, "things in %1 are no files of a run", "Look at them there, and remove them");
+  if (!new_there.isEmpty())
+    fail_by(link, new_there, "things in %1 were not there when it was listed", "Look at them there, and remove them");
+  all_here_ = true;
+  const QString why = why_not_removed(sftp, remote_, refused == SSH_FX_OK ? code : refused);
+  throw SshError(SshProblem::Kind::files,
+                 QString("%1: all logs were brought, but the folder %2 could not be removed there%3")
+                     .arg(link.target().name, remote_, why.isEmpty() ? QString() : ": " + why),
+                 "Remove it there");
+}
+
+void BringFolder::fail_by(const SshLink& link, const QStringList& names, const QString& what, const QString& what_to_do) const {
+  const QString first = QString::fromStdString(wire::printable(names.mid(0, named_max).join(", ").toStdString()));
+  throw SshError(SshProblem::Kind::files,
+                 QString("%1: %2 %3 and stay there: %4").arg(link.target().name).arg(names.size()).arg(what.arg(remote_), first),
+                 what_to_do);
 }
 
 }  // namespace n2nq::app

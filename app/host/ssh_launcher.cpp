@@ -127,7 +127,10 @@ void SshLauncher::put_file(const QString& program) {
   // Groups connect to others, nobody to them.
   const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;
   putting_ = std::make_unique<QObject>();
-  if (!reads_back().isEmpty()) return find_folder();
+  if (!reads_back().isEmpty()) {
+    patience_ = host_->patience();
+    return find_folder();
+  }
   connect(host_.get(), &LabHost::sending, putting_.get(), [this](const QString& file, qint64 done_bytes, qint64 all_bytes) {
     if (file == placed_file_) emit putting(done_bytes, all_bytes);
   });
@@ -139,13 +142,17 @@ void SshLauncher::find_folder() {
   const auto fail = [this](const SshProblem& problem) {
     if (problem.kind == SshProblem::Kind::lost && take_puts_again()) return find_folder();
     away_ = may_pass_behind_a_cut(problem);
+    host_->log_in_anew(problem);
     emit failed(problem.text());
   };
   host_->with_files(putting_.get(), [this, fail](const SshProblem& problem, SshFiles* files) {
     if (!problem.none()) return fail(problem);
-    files->run(std::make_shared<FindRunFolder>(folder_for(reads_back())), putting_.get(), [this, fail](const SshProblem& why) {
-      why.none() ? put_over(false) : fail(why);
-    });
+    const QString folder = folder_for(reads_back());
+    files->run(std::make_shared<FindRunFolder>(folder, *host_->needed().is_made(folder)), putting_.get(),
+               [this, fail, use = host_->use_of_files()](const SshProblem& why) mutable {
+                 use.reset();
+                 why.none() ? put_over(false) : fail(why);
+               });
   });
 }
 
@@ -154,6 +161,7 @@ void SshLauncher::put_over(bool listens) {
   host_->place(placed_file_, room, putting_.get(), [this, listens](const SshProblem& problem, const PlacedProgram& placed) {
     if (problem.kind == SshProblem::Kind::lost && take_puts_again()) return put_over(listens);
     away_ = !problem.none() && (reads_back().isEmpty() ? may_pass(problem) : may_pass_behind_a_cut(problem));
+    if (!problem.none() && !reads_back().isEmpty()) host_->log_in_anew(problem);
     if (!problem.none()) return emit failed(problem.text());
     if (listens && host_->data_address().isEmpty()) {
       return emit failed(host_->no_data_address().text());
@@ -188,6 +196,7 @@ void SshLauncher::start(const QString& program) {
     return;
   }
   exec_ = std::make_unique<SshExec>(*session, host_->command_for(path_));
+  connect(exec_.get(), &QObject::destroyed, exec_.get(), [use = host_->use_of_control()] {});  // it is let go with it
   start_timer_.start();
   connect(exec_.get(), &SshExec::output, this, &SshLauncher::on_output);
   connect(exec_.get(), &SshExec::error_output, this, [this](const QByteArray& bytes) { stderr_tail_.add(bytes); });
@@ -214,6 +223,7 @@ void SshLauncher::on_output(const QByteArray& bytes) {
   pid_ = before_pid_.mid(at + pid_mark.size(), end - at - pid_mark.size()).trimmed().toInt();
   const QByteArray rest = before_pid_.mid(end + 1);
   before_pid_.clear();
+  patience_ = host_->patience();
   for (const QByteArray& name : std::exchange(signals_, {})) send_signal(name.constData());
   if (!followed_.isEmpty()) follow_again();  // since before there was anything to follow
   emit started();
@@ -271,7 +281,9 @@ void SshLauncher::touch(const QString& path) {
 
 std::unique_ptr<QObject> SshLauncher::stand_by(const QString& file, const QString& local_folder) {
   if (!host_->control()) return nullptr;
-  return std::make_unique<SshStandby>(*host_->control(), file, folder_for(local_folder));
+  auto standby = std::make_unique<SshStandby>(*host_->control(), file, folder_for(local_folder));
+  connect(standby.get(), &QObject::destroyed, standby.get(), [use = host_->use_of_control()] {});
+  return standby;
 }
 
 /// The process is told of a folder only when it is there: what it then makes of it is its own business.
@@ -297,12 +309,12 @@ void SshLauncher::make_folders() {
     };
     const auto answers = std::make_shared<Answers>(wanted.size());
     for (const QString& folder : wanted) {
-      files->run(std::make_shared<MakeRunFolder>(folder, pid_, host_->host().keep_files), this, [this, answers, go_on](const SshProblem& why) {
-        if (answers->first_problem.none()) answers->first_problem = why;
-        if (--answers->left != 0) return;
-        if (answers->first_problem.none()) *has_folder_there_ = true;
-        go_on(answers->first_problem);
-      });
+      files->run(std::make_shared<MakeRunFolder>(folder, pid_, host_->host().keep_files), this,
+                 [this, folder, answers, go_on](const SshProblem& why) {
+                   if (why.none()) *host_->needed().is_made(folder) = true;
+                   if (answers->first_problem.none()) answers->first_problem = why;
+                   if (--answers->left == 0) go_on(answers->first_problem);
+                 });
     }
   });
 }
@@ -404,12 +416,13 @@ void SshLauncher::resume() {
 
 void SshLauncher::bring_back(const QString& local_folder) {
   for (const QString& local : std::exchange(followed_, {})) unfollow(local);
-  told_waiting_ = false;
+  told_waiting_.clear();
   brought_some_.start();
   brought_more_.start();
   brought_bytes_ = 0;
   bringing_ = folder_for(local_folder);
   bringing_to_ = local_folder;
+  patience_ = host_->patience();
   bring_back_again();
 }
 
@@ -424,7 +437,8 @@ void SshLauncher::go_on_bringing() {
     QTimer::singleShot(bring_back_pause_ms, this, &SshLauncher::bring_back_again);
     return;
   }
-  on_brought_back(QString("%1 was reached again, but what is there could not be read back, so it was not fetched").arg(host_->name()));
+  on_brought_back(QString("%1 was reached again, but what is there could not be read back, so it was not fetched").arg(host_->name()),
+                  Left::rest);
 }
 
 void SshLauncher::bring_back_again() {
@@ -433,8 +447,10 @@ void SshLauncher::bring_back_again() {
     if (bringing_.isEmpty()) return;
     // Nothing of use lies where no folder could be made.
     const bool too_long = brought_some_.hasExpired(bring_back_silent_ms) || brought_more_.hasExpired(bring_back_stuck_ms);
-    if (!may_pass_behind_a_cut(why) || made_no_folder_ || too_long) return on_brought_back(why.text());
-    if (!std::exchange(told_waiting_, true)) emit bring_back_waits(why.why);
+    if (!may_pass_behind_a_cut(why) || made_no_folder_ || too_long)
+      return on_brought_back(why.text(), why.kind == SshProblem::Kind::missing ? Left::told : Left::rest);
+    host_->log_in_anew(why);
+    if (std::exchange(told_waiting_, why.why) != why.why) emit bring_back_waits(why.why);
     const bool refused = why.kind == SshProblem::Kind::login;
     QTimer::singleShot(refused ? bring_back_refused_pause_ms : bring_back_pause_ms, this, &SshLauncher::bring_back_again);
   };
@@ -442,35 +458,37 @@ void SshLauncher::bring_back_again() {
     if (bringing_.isEmpty()) return;
     if (!why.none()) return again(why);
     if (take_holds_when_reached()) {
-      told_waiting_ = false;
+      told_waiting_.clear();
       return emit reached();
     }
     const QPointer<SshLauncher> self(this);
     const auto progress = [shared = files->shared(), self](qint64 done, qint64 all) {
       shared->post([self, done, all] {
         if (!self) return;
-        self->told_waiting_ = false;
+        self->told_waiting_.clear();
         self->brought_some_.start();  // also by what is here already: the host answers for each log of that
         if (done > self->brought_bytes_) self->brought_more_.start();
         self->brought_bytes_ = std::max(done, self->brought_bytes_);
         emit self->bringing_back(done, all);
       });
     };
-    const auto task = std::make_shared<BringFolder>(bringing_, bringing_to_, progress, host_->host().keep_files, has_folder_there_);
-    bring_task_ = files->run(task, this,
-                             [this, again](const SshProblem& trouble) {
-                               bring_task_.reset();
-                               trouble.none() ? on_brought_back(QString()) : again(trouble);
-                             });
+    const auto task = std::make_shared<BringFolder>(bringing_, bringing_to_, progress, host_->host().keep_files,
+                                                    host_->needed().is_made(bringing_));
+    bring_task_ = files->run(task, this, [this, again, task, use = host_->use_of_files()](const SshProblem& trouble) mutable {
+      use.reset();
+      bring_task_.reset();
+      trouble.none() || task->all_here() ? on_brought_back(trouble.text(), Left::nothing) : again(trouble);
+    });
   });
 }
 
-void SshLauncher::on_brought_back(const QString& error) {
+void SshLauncher::on_brought_back(const QString& error, Left left) {
   const QString folder = std::exchange(bringing_, {});
-  const bool any_there = !error.isEmpty() && !made_no_folder_;
+  const bool any_there = left != Left::nothing && !made_no_folder_;
+  patience_.reset();
   // Where this bench slept what is left is older than a day already: while it lives it spares that, also where it cannot be touched now.
   any_there ? touch(folder) : host_->needed().remove(folder);
-  emit brought_back(any_there ? error + "; the rest is " + on_host(folder) : error);
+  emit brought_back(any_there && left == Left::rest ? error + "; the rest is " + on_host(folder) : error, left == Left::nothing);
 }
 
 /// Whoever connects after that sweeps it.

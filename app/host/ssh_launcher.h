@@ -5,7 +5,6 @@
 
 #include <QElapsedTimer>
 #include <QTimer>
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <set>
@@ -62,7 +61,8 @@ class SshLauncher : public Launcher {
   void send_signal(const char* name);
   void bring_back_again();
   QString on_host(const QString& folder) const;
-  void on_brought_back(const QString& error);
+  enum class Left { nothing, told, rest };  // there: nothing that anybody needs; what the error names; what is still to be named
+  void on_brought_back(const QString& error, Left left);
   /// folder_there() that is only looked at.
   QString folder_for(const QString& local_folder) const;
   void follow_again();
@@ -89,14 +89,14 @@ class SshLauncher : public Launcher {
   mutable std::set<QString> folders_wanted_;  // there, to be made before the process hears of them
   bool making_folders_ = false;
   bool made_no_folder_ = false;  // or not all
-  const std::shared_ptr<std::atomic<bool>> has_folder_there_ = std::make_shared<std::atomic<bool>>(false);  // until it is cleared away
+  std::shared_ptr<void> patience_;  // with its host, once it has run there and until its files are here
   QByteArray unwritten_;
   QStringList followed_;
   QTimer follow_timer_;  // until they are followed again, after the connection for files was lost
   QElapsedTimer brought_some_;         // since the host was last heard to answer for a log
   QElapsedTimer brought_more_;         // since more was here than ever before
   qint64 brought_bytes_ = 0;           // at most, in this run
-  bool told_waiting_ = false;          // since something was brought
+  QString told_waiting_;               // last, since something was brought; empty: nothing
   QString bringing_;                   // the folder there; empty: nothing is brought
   QString bringing_to_;                // here
   std::optional<quint64> bring_task_;  // of host_->files(), while it is under way

@@ -40,6 +40,7 @@ struct SshTarget {
   std::shared_ptr<SshSecrets> secrets;
   std::function<void(bool)> agent_waits;  // called before and after each question to the person's agent, on any thread
   int declines_before = 0;                // how much the person had declined to say when this one was begun
+  bool patient = false;                   // as SshSession::be_patient() says
 };
 
 inline constexpr int ssh_connect_ms_max = 4'000;  // per address

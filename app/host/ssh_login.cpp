@@ -141,7 +141,7 @@ Outcome Login::prompts_once(const Attempt& before, Attempt& now) {
     }
     now.answered += amount;
     steps_.note_typed();
-    if (may_be_kept) given.push_back({question, memory, answers[0]});
+    if (may_be_kept) given.push_back({question, memory, answers[0], true, known.has_value()});
     for (unsigned i = 0; i < answers.size(); ++i) ssh_userauth_kbdint_setanswer(session_, i, answers[i].text());
   }
   throw SshError(SshProblem::Kind::login, QString("%1 keeps on asking").arg(steps_.link().target().name), other_way);
@@ -155,16 +155,17 @@ Outcome Login::by_password() {
   steps_.link().check_that_it_waited();
   for (int attempt = 0, asked = 0; asked < login_attempts_max && attempt <= login_attempts_max; ++attempt) {
     std::optional<Secret> password = steps_.secrets().find(memory);
+    const bool known = password.has_value();
     SecretQuestion question = steps_.question(SecretQuestion::Kind::password);
     question.prompts = {{QString("Password of %1 on %2").arg(steps_.config().user, steps_.link().target().name), false}};
     question.again = asked > 0;
-    if (!password) {
+    if (!known) {
       password = steps_.ask(question, memory)[0];
       ++asked;
     }
     steps_.begin();
-    const Outcome outcome =
-        steps_.exchange([&] { return ssh_userauth_password(session_, steps_.user(), password->text()); }, {{question, memory, *password}});
+    const Outcome outcome = steps_.exchange([&] { return ssh_userauth_password(session_, steps_.user(), password->text()); },
+                                            {{question, memory, *password, true, known}});
     if (outcome != Outcome::refused) return outcome;
   }
   return Outcome::refused;

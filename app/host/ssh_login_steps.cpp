@@ -94,6 +94,7 @@ int LoginSteps::answer_to(const std::function<int()>& call) {
 LoginSteps::Outcome LoginSteps::outcome_of(int code, const std::vector<Given>& given) {
   const Outcome outcome = code == SSH_AUTH_SUCCESS ? Outcome::in : code == SSH_AUTH_PARTIAL ? Outcome::partly : Outcome::refused;
   link_.shared().check();  // what was cut off from here says nothing about the answer
+  if (outcome == Outcome::refused) std::for_each(given.begin(), given.end(), [this](const Given& each) { spare(each); });
   for (const Given& each : given) settle(each, outcome != Outcome::refused);
   if (code == SSH_AUTH_ERROR && !ssh_is_connected(session())) {
     const QString refused = link_.error();
@@ -115,8 +116,18 @@ LoginSteps::Outcome LoginSteps::outcome_of(int code, const std::vector<Given>& g
   return outcome;
 }
 
+/// A system that boots refuses who is not root behind the right answer (pam_nologin).
+void LoginSteps::spare(const Given& given) const {
+  if (!link_.target().patient || !given.known || !given.alone || !secrets().was_right(given.memory)) return;
+  const QString what = is_for_the_password(given.question) ? "the password" : "the answer";
+  throw SshError(SshProblem::Kind::login,
+                 QString("%1 refuses %2 of %3 that it took before").arg(link_.target().name, what, config().user),
+                 "Is it still booting, or has that been changed there?");
+}
+
 void LoginSteps::settle(const Given& given, bool right) {
   right ? secrets().keep(given.memory, given.secret) : secrets().forget(given.memory);
+  if (right) secrets().note_right(given.memory);
   // A host that has hung up over it is not tried again with anything that may be it.
   SecretQuestion question = given.question;
   question.several = !right && !given.alone && !link_.has_hung_up();
@@ -179,7 +190,7 @@ QString LoginSteps::how_to_bring_a_key() const {
   const QString with_key = key == files.end() ? QString() : QString("-i %1 ").arg(shell_quoted(*key));
   // Most users need no quotes, and are read more easily without.
   const QString to = config().user + '@' + config().name;
-  static const QRegularExpression plain("^[A-Za-z0-9._:%@+-]+$");
+  static const QRegularExpression plain("\\A[A-Za-z0-9._:%@+-]+\\z");
   return QString("ssh-copy-id %1%2%3").arg(with_key, port, plain.match(to).hasMatch() ? to : shell_quoted(to));
 }
 

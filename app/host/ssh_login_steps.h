@@ -24,6 +24,7 @@ class LoginSteps {
     QString memory;  // its name among the secrets
     Secret secret;
     bool alone = true;  // nothing else was answered with it: when the host refuses, it was this
+    bool known = false;  // from before: nobody was asked for it now
   };
   /// For add_tried().
   static inline const QString way_password = "password", way_prompts = "keyboard-interactive";
@@ -52,6 +53,7 @@ class LoginSteps {
   int answer_to(const std::function<int()>& call);
   /// `given`: what it is the answer to. Kept when it was right, and forgotten when it was not: a host that hangs up over it did not take
   /// it.
+  /// A patient session is over instead where it was right before.
   Outcome outcome_of(int code, const std::vector<Given>& given = {});
   Outcome exchange(const std::function<int()>& call, const std::vector<Given>& given = {}) { return outcome_of(answer_to(call), given); }
   void settle(const Given& given, bool right);
@@ -76,6 +78,7 @@ class LoginSteps {
 
  private:
   void begin_step();
+  void spare(const Given& given) const;
   void close_unless_it_waited();
   QString turn_at_agent() const;
   QString how_to_bring_a_key() const;

@@ -203,7 +203,7 @@ bool SweepVersions::go_on(SshLink& link) {
 }
 
 void SweepVersions::list(Sftp& sftp) {
-  static const QRegularExpression version("^(n2nq-[a-z]+)-[0-9a-f]{64}$");
+  static const QRegularExpression version("\\A(n2nq-[a-z]+)-[0-9a-f]{64}\\z");
   std::map<QString, std::vector<SftpEntry>> programs;
   std::vector<SftpEntry> brief;
   for (const SftpEntry& entry : sftp.list(bin_)) {

@@ -59,6 +59,10 @@ void LookAtRoom::look_at_staging(SshLink& link, Sftp& sftp) {
   if (memory->read_only)
     throw SshError(SshProblem::Kind::files, QString("%1: %2, where %3 lies in memory, is read-only").arg(host, folder, for_whom),
                    QString("Have that machine's administrator change that (mount -o remount,rw %1), or run with log: off").arg(folder));
+  if (sftp.try_folder(folder).time_s == 0) {
+    throw SshError(SshProblem::Kind::files, QString("%1: no file can be made in %2, where %3 lies in memory").arg(host, folder, for_whom),
+                   QString("Have that machine's administrator let everybody write there (chmod 1777 %1), or run with log: off").arg(folder));
+  }
   const QString free = QString("%1: %2 are free in %3").arg(host, mib(memory->free_bytes), folder);
   if (memory->free_bytes < staging_bytes_min) {
     throw SshError(SshProblem::Kind::files, QString("%1, %2 are needed for %3").arg(free, mib(staging_bytes_min), for_whom),

@@ -25,7 +25,7 @@ constexpr quint64 command_line_bytes = 4096;
 
 /// As SshLauncher::folder_there() makes them: nothing else is touched.
 bool is_run_folder(const SftpEntry& entry) {
-  static const QRegularExpression name("-[0-9a-f]{12}$");
+  static const QRegularExpression name("-[0-9a-f]{12}\\z");
   return entry.is_folder && name.match(entry.name).hasMatch();
 }
 
@@ -54,7 +54,7 @@ bool runs(Sftp& sftp, const QString& pid) {
 
 /// As Recorder makes them; captures the process's number.
 const QRegularExpression& staging_name() {
-  static const QRegularExpression name("^n2nq-(?:senders|receivers)-([0-9]{1,10})-[0-9]+\\.staging$");
+  static const QRegularExpression name("\\An2nq-(?:senders|receivers)-([0-9]{1,10})-[0-9]+\\.staging\\z");
   return name;
 }
 
@@ -65,7 +65,7 @@ bool SweepRunFolders::is_staging(const QString& name) {
 }
 
 bool MakeRunFolder::is_mark(const QString& name) {
-  static const QRegularExpression mark('^' + QRegularExpression::escape(mark_prefix) + "[0-9]{1,10}$");
+  static const QRegularExpression mark("\\A" + QRegularExpression::escape(mark_prefix) + "[0-9]{1,10}\\z");
   return mark.match(name).hasMatch();
 }
 

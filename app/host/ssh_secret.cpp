@@ -75,12 +75,23 @@ bool Secret::empty() const {
 std::optional<Secret> SshSecrets::find(const QString& what) const {
   const std::lock_guard lock(mutex_);
   const auto found = kept_.find(what);
-  return found == kept_.end() ? std::nullopt : std::optional(found->second);
+  return found == kept_.end() ? std::nullopt : std::optional(found->second.secret);
 }
 
 void SshSecrets::keep(const QString& what, const Secret& secret) {
   const std::lock_guard lock(mutex_);
-  kept_[what] = secret;
+  kept_[what] = {secret};
+}
+
+void SshSecrets::note_right(const QString& what) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = kept_.find(what); found != kept_.end()) found->second.was_right = true;
+}
+
+bool SshSecrets::was_right(const QString& what) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = kept_.find(what);
+  return found != kept_.end() && found->second.was_right;
 }
 
 void SshSecrets::forget(const QString& what) {

@@ -42,6 +42,9 @@ class SshSecrets {
  public:
   std::optional<Secret> find(const QString& what) const;
   void keep(const QString& what, const Secret& secret);
+  /// It was taken. Until it is forgotten, or another one kept in its place.
+  void note_right(const QString& what);
+  bool was_right(const QString& what) const;
   void forget(const QString& what);
   /// Keys of hosts that the person took for right, where no file remembers them.
   void accept_key(const QString& key);
@@ -65,7 +68,11 @@ class SshSecrets {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::set<QString> asked_, accepted_keys_, answered_;
-  std::map<QString, Secret> kept_;
+  struct Kept {
+    Secret secret;
+    bool was_right = false;
+  };
+  std::map<QString, Kept> kept_;
   std::map<QString, int> unanswered_, declined_;
   int declines_ = 0;
 };

@@ -40,6 +40,7 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
       secrets_(std::move(secrets)),
       via_(std::move(via)),
       shared_(std::make_shared<SshShared>(this)) {
+  connect(this, &SshSession::asking, this, [this] { person_asked_ = true; });
   deadline_timer_.setInterval(deadline_look_ms);
   connect(&deadline_timer_, &QTimer::timeout, this, [this] { shared_->look_at_deadline(); });
   reach_timer_.setSingleShot(true);
@@ -123,7 +124,7 @@ void SshSession::on_looked_up(const QHostInfo& info) {
 void SshSession::run_proxy() {
   // Where they stand in the command, a shell reads them.
   for (const QString& text : {config_.user, config_.host_name, config_.name}) {
-    static const QRegularExpression harmless("^[A-Za-z0-9._:%@+-]*$");
+    static const QRegularExpression harmless("\\A[A-Za-z0-9._:%@+-]*\\z");
     if (harmless.match(text).hasMatch() || !config_.proxy_command.contains(text)) continue;
     return end_later({SshProblem::Kind::settings,
                       QString("%1: its ProxyCommand cannot be given \"%2\", which a shell may understand").arg(name_, text),
@@ -159,6 +160,9 @@ SshProblem SshSession::blame_jump(const SshProblem& given) const {
 void SshSession::go_via() {
   via_->behind_.insert(this);
   connect(via_.get(), &SshSession::asking, this, &SshSession::asking, Qt::UniqueConnection);
+  // What was asked for one that stands was asked for others.
+  if (via_->state() != State::ready) person_asked_ = person_asked_ || via_->person_asked_;
+  if (patient_) via_->patient_ = true;
   const auto dial = [this](int limit_ms) {
     end_unless_started(limit_ms, {SshProblem::Kind::unreachable,
                                   QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")
@@ -199,7 +203,7 @@ void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> so
   const auto agent_waits = [self = this, shared = std::weak_ptr(shared_)](bool waits) {
     if (const auto there = shared.lock()) there->post([self, waits] { self->on_agent_waits(waits); });
   };
-  SshTarget target{config_, name_, addresses, std::move(socket), &questions_, secrets_, agent_waits, declines_before_};
+  SshTarget target{config_, name_, addresses, std::move(socket), &questions_, secrets_, agent_waits, declines_before_, patient_};
   const bool begun = SshThreads::start([self = this, shared = shared_, use = use_, target = std::move(target)]() mutable {
     SshProblem problem;
     try {
@@ -255,7 +259,7 @@ void SshSession::on_ended(const SshProblem& given) {
   }
   SshProblem why = blame_jump(given);
   why.last_heard = given.last_heard;
-  why.person_asked = questions_.asked_person() || (via_ && via_->questions_.asked_person());
+  why.person_asked = person_asked_;
   leave_via();
   if (proxy_ && state_ == State::connecting && why.kind == SshProblem::Kind::unreachable) {
     const QString said = proxy_->said();

@@ -39,6 +39,9 @@ class SshSession : public QObject {
 
   /// Of several addresses of its name this one is tried first.
   void prefer(const QString& address) { preferred_ = address; }
+  /// What was right there before is not thrown away where it is refused now, and nobody is asked in its place: it may be booting. Before
+  /// open().
+  void be_patient() { patient_ = true; }
   void open();
   /// Ended, with `closed` as its problem, as soon as the event loop turns.
   void close();
@@ -95,6 +98,8 @@ class SshSession : public QObject {
   std::shared_ptr<SshSession> via_;     // the jump host
   bool waits_for_jump_ = false;         // or has waited, to know whether that one is lost, too
   bool lets_through_ = true;
+  bool person_asked_ = false;  // on the way there, since it was opened
+  bool patient_ = false;
   std::set<const SshSession*> behind_;  // those that wait for this one as their jump host
   std::shared_ptr<SshShared> shared_;
   State state_ = State::idle;

@@ -122,16 +122,22 @@ std::optional<SftpEntry> Sftp::entry_at(const QString& path, sftp_attributes (*a
   begin(link_, path);
   const Attributes found(ask(sftp_, path.toUtf8().constData()));
   if (found) return entry_of(*found, path);
-  const int error = sftp_get_error(sftp_);
-  if (error == SSH_FX_NO_SUCH_FILE || error == SSH_FX_NO_SUCH_PATH) return {};
+  if (is_not_there()) return {};
   fail(link_, "looking at", path);
+}
+
+/// Whether that was the answer: behind a connection that is lost libssh keeps the one before.
+bool Sftp::is_not_there() {
+  link_.shared().check();
+  const int error = sftp_get_error(sftp_);
+  return ssh_is_connected(link_.session()) && (error == SSH_FX_NO_SUCH_FILE || error == SSH_FX_NO_SUCH_PATH);
 }
 
 std::vector<SftpEntry> Sftp::list(const QString& folder) {
   begin(link_, folder);
   const std::unique_ptr<sftp_dir_struct, DirectoryFree> directory(sftp_opendir(sftp_, folder.toUtf8().constData()));
   if (!directory) {
-    if (sftp_get_error(sftp_) == SSH_FX_NO_SUCH_FILE) return {};
+    if (is_not_there()) return {};
     fail(link_, "listing", folder);
   }
   std::vector<SftpEntry> out;
@@ -216,7 +222,7 @@ std::unique_ptr<SftpFile> Sftp::open_to_read(const QString& path) {
   begin(link_, path);
   sftp_file file = sftp_open(sftp_, path.toUtf8().constData(), O_RDONLY, 0);
   if (file) return std::make_unique<SftpFile>(link_, file, path);
-  if (sftp_get_error(sftp_) == SSH_FX_NO_SUCH_FILE) return nullptr;
+  if (is_not_there()) return nullptr;
   fail(link_, "opening", path);
 }
 
@@ -259,14 +265,18 @@ SftpTrial Sftp::try_folder(const QString& folder) {
   return found ? SftpTrial{static_cast<qint64>(found->mtime), owner_of(*found)} : SftpTrial();
 }
 
-void Sftp::remove_file(const QString& path) {
-  begin(link_, path);
-  sftp_unlink(sftp_, path.toUtf8().constData());
+int Sftp::remove_file(const QString& path) {
+  return remove(path, sftp_unlink);
 }
 
-void Sftp::remove_folder(const QString& path) {
+int Sftp::remove_folder(const QString& path) {
+  return remove(path, sftp_rmdir);
+}
+
+int Sftp::remove(const QString& path, int (*ask)(sftp_session, const char*)) {
   begin(link_, path);
-  sftp_rmdir(sftp_, path.toUtf8().constData());
+  if (ask(sftp_, path.toUtf8().constData()) == SSH_OK || is_not_there()) return SSH_FX_OK;
+  return sftp_get_error(sftp_);
 }
 
 SftpFile::~SftpFile() {

@@ -96,9 +96,9 @@ class Sftp {
   qint64 time_there_s(const QString& folder) { return try_folder(folder).time_s; }
   /// What its time is now, by that host's clock. `folder`: where a file may be made that tells it; empty: the one that it is in.
   SftpTrial touch(const QString& path, const QString& folder = {});
-  /// What is not there is no error, as little as what cannot be removed.
-  void remove_file(const QString& path);
-  void remove_folder(const QString& path);
+  /// Why it is still there, as SFTP's code; SSH_FX_OK: it is not, also where it never was.
+  int remove_file(const QString& path);
+  int remove_folder(const QString& path);
 
   /// `code`: of SFTP. `else_do`: what would help where there is no such path, or the disk is no longer to be written to.
   [[noreturn]] static void fail(SshLink& link, const QString& doing, const QString& path, int code, const QString& else_do = {});
@@ -106,6 +106,8 @@ class Sftp {
 
  private:
   std::optional<SftpEntry> entry_at(const QString& path, sftp_attributes (*ask)(sftp_session, const char*));
+  bool is_not_there();
+  int remove(const QString& path, int (*ask)(sftp_session, const char*));
   void fail_if_dangling(const QString& path);
   [[noreturn]] void fail_to_make(const QString& folder, int code);
   SshLink& link_;

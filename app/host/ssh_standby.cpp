@@ -19,7 +19,7 @@ const QByteArray command =
 }  // namespace
 
 SshStandby::SshStandby(SshSession& session, const QString& file, const QString& folder) : exec_(session, command) {
-  static const QRegularExpression safe("^[A-Za-z0-9._/-]+$");
+  static const QRegularExpression safe("\\A[A-Za-z0-9._/-]+\\z");
   const QString in_memory = QString(staging_folder_there) + '/';
   const bool is_staging = file.startsWith(in_memory) && file.count('/') == in_memory.count('/');
   if (!is_staging || !safe.match(file).hasMatch() || !safe.match(folder).hasMatch()) {

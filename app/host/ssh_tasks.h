@@ -155,19 +155,16 @@ class TouchFile : public SshTask {
   const QString remote_, folder_;
 };
 
-/// Fails with `missing` where neither a run's folder is there nor the one that it was made in: their disk is not mounted yet. A run's folder
-/// alone may have been removed by somebody. (ssh_fetch.cpp)
+/// Fails with `missing` where a run's folder is not there that was made, or else not even the one that it would have been made in: their disk
+/// is not mounted yet. (ssh_fetch.cpp)
 class FindRunFolder : public SshTask {
  public:
-  explicit FindRunFolder(QString remote) : remote_(std::move(remote)) {}
-  bool go_on(SshLink& link) override {
-    find(link, remote_);
-    return false;
-  }
-  static void find(SshLink& link, const QString& remote);
+  FindRunFolder(QString remote, bool is_made) : remote_(std::move(remote)), is_made_(is_made) {}
+  bool go_on(SshLink& link) override;
 
  private:
   const QString remote_;
+  const bool is_made_;
 };
 
 /// Makes a run's folder, and in it an empty file whose name says which process writes there. (ssh_run_folders.cpp)
@@ -239,6 +236,8 @@ class FetchFile {
   FetchFile(QString remote, QString local) : remote_(std::move(remote)), local_(std::move(local)) {}
   /// False: all that is there now is here. `done`: bytes that are here. `step_bytes` learns, of one file for the next.
   bool go_on(SshLink& link, StepBytes& step_bytes, qint64& done);
+  /// Behind that: it was found, and is being read, or was read to its end.
+  bool is_open() const { return file_ != nullptr; }
   /// It is there, and the host does not let it be read.
   bool unreadable() const { return unreadable_; }
   const QString& remote() const { return remote_; }
@@ -264,22 +263,30 @@ class FollowFile : public SshTask {
   StepBytes step_bytes_;
 };
 
-/// All logs of a folder there into one here, and then away with them there.
+/// All logs of a folder there into one here, and then away there with what was brought. Fails with `missing` also where the folder goes
+/// away meanwhile, with its disk.
 class BringFolder : public SshTask {
  public:
   /// `keep`: what was brought stays there, too, and nobody sweeps it. `is_there`: as long as it is true, a folder that is not there is
-  /// missing; it becomes false when it begins to be cleared away. Null, or false: then there was nothing to bring.
+  /// missing; it becomes true where something is found in it, and false when it begins to be cleared away. Null, or false: then there was
+  /// nothing to bring.
   BringFolder(QString remote, QString local, FileProgress progress, bool keep = false, std::shared_ptr<std::atomic<bool>> is_there = {});
   bool go_on(SshLink& link) override;
+  /// Behind a failure: every log was brought all the same, and only the folder could not be removed there.
+  bool all_here() const { return all_here_; }
 
  private:
+  bool take_step(SshLink& link);
+  void look_for_folder(SshLink& link) const;
   void list(SshLink& link);
   void clear(SshLink& link);
+  void remove_folder(SshLink& link, const QStringList& emptied, int refused);
+  [[noreturn]] void fail_by(const SshLink& link, const QStringList& names, const QString& what, const QString& what_to_do) const;
   const QString remote_, local_;
   FileProgress progress_;
   const bool keep_;
   const std::shared_ptr<std::atomic<bool>> is_there_;
-  bool listed_ = false;
+  bool listed_ = false, all_here_ = false;
   std::deque<SftpEntry> waiting_;
   QStringList names_;  // of all that is fetched
   QStringList unreadable_;

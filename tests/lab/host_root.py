@@ -28,6 +28,7 @@ Subsystem sftp internal-sftp
 
 _PAM = """\
 auth     required pam_unix.so
+account  required pam_nologin.so
 account  required pam_permit.so
 session  required pam_permit.so
 password required pam_deny.so

@@ -94,6 +94,21 @@ TEST_F(CutLinkTest, reading_back_that_has_begun_can_be_left_too) {
   EXPECT_NE(reasons().find("could not be read back: stopped"), std::string::npos) << reasons();
 }
 
+/// As the root file system of one that boots is for a while.
+TEST_F(CutLinkTest, reading_back_that_fails_because_nothing_can_be_written_there_yet_is_tried_again) {
+  host.away.clear();
+  host.salvage_fails = true;
+  host.salvage_error = "receivers/R001.log: Read-only file system";
+  QObject::connect(control.get(), &RunControl::fetching_waits, [this](Role, const QString& why) {
+    if (why.contains("Read-only file system")) host.salvage_fails = false;
+  });
+  host.bringing[Role::receivers]->end_waiting(true);
+  ASSERT_TRUE(wait_finished());
+  EXPECT_FALSE(host.salvage_fails) << "why it waits is told";
+  EXPECT_FALSE(told_that_not_read_back()) << reasons();
+  EXPECT_EQ(summary()["ledger"]["total"]["unexplained"], 0);
+}
+
 TEST_F(CutLinkTest, reading_back_that_fails_on_a_host_that_is_there_is_not_tried_over_and_over) {
   host.away.clear();
   host.salvage_fails = true;

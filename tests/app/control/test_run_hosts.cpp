@@ -203,11 +203,11 @@ TEST_F(RunHostsTest, bringing_back_tells_how_far_it_is_and_can_be_left) {
   EXPECT_EQ(control->state(), RunState::ending);
   EXPECT_FALSE(host.heard[Role::receivers].rbegin()[1].contains("services")) << "the last rows are those of all, whoever looks at which";
   emit host.process[Role::senders]->bringing_back(100, 100);
-  emit host.process[Role::broker]->brought_back({});
+  emit host.process[Role::broker]->brought_back({}, true);
   emit host.process[Role::receivers]->bringing_back(20, 100);
   emit host.process[Role::receivers]->bringing_back(10, 100);  // begun anew behind a cut
   EXPECT_EQ(told, (std::vector<double>{0, 0.6, 0.6})) << "nothing is said before it is known of all";
-  emit host.process[Role::senders]->brought_back({});
+  emit host.process[Role::senders]->brought_back({}, true);
   EXPECT_EQ(control->state(), RunState::ending) << "the receivers' logs are still to come";
   control->stop_all();
   ASSERT_TRUE(wait_finished());
@@ -230,7 +230,7 @@ TEST_F(RunHostsTest, that_bringing_back_waits_is_said_and_taken_back) {
   EXPECT_EQ(told.size(), 2u);
   EXPECT_EQ(told.back(), std::pair(Role::receivers, QString()));
   emit host.process[Role::senders]->bring_back_waits("lab-2 is away");
-  for (const Role role : {Role::broker, Role::senders, Role::receivers}) emit host.process[role]->brought_back({});
+  for (const Role role : {Role::broker, Role::senders, Role::receivers}) emit host.process[role]->brought_back({}, true);
   ASSERT_TRUE(wait_finished());
   EXPECT_EQ(told.size(), 4u);
   EXPECT_EQ(told.back(), std::pair(Role::senders, QString()));

@@ -257,6 +257,10 @@ TEST_F(HostCheckTest, a_machine_without_memory_for_what_is_not_in_the_logs_yet_i
   const CheckCell unwritable = h2_with("mount -o remount,ro /dev/shm");
   EXPECT_EQ(unwritable.state, CheckState::bad);
   EXPECT_EQ(unwritable.detail.toStdString(), "/dev/shm, where what groups have not written to their logs yet lies in memory, is read-only");
+  const CheckCell closed = h2_with("mount -o remount,rw /dev/shm && chmod 755 /dev/shm");
+  EXPECT_EQ(closed.state, CheckState::bad);
+  EXPECT_EQ(closed.detail.toStdString(),
+            "no file can be made in /dev/shm, where what groups have not written to their logs yet lies in memory");
   const CheckCell none = h2_with("umount /dev/shm && rmdir /dev/shm");
   EXPECT_EQ(none.state, CheckState::bad);
   EXPECT_EQ(none.detail.toStdString(), "there is no /dev/shm, where what groups have not written to their logs yet lies in memory");

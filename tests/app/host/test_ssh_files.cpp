@@ -474,9 +474,86 @@ TEST_F(SshFilesTest, of_what_is_shorter_there_the_lines_that_are_here_stay) {
   for (const QString& each : {local, beside}) files()->unfollow(each);
 }
 
+/// Something happens there when so many steps are done.
+struct DisturbedBringing : SshTask {
+  DisturbedBringing(const QString& name, const QString& local, int after_steps, QString script)
+      : bring(".cache/n2nq-bench/runs/" + name, local, [](qint64, qint64) {}), left(after_steps), happens(std::move(script)) {}
+  bool go_on(SshLink& link) override {
+    const bool more = bring.go_on(link);
+    if (--left == 0) SshFilesTest::sh("cd " + there + "/runs && " + happens);
+    return more;
+  }
+  BringFolder bring;
+  int left;
+  const QString happens;
+};
+
+TEST_F(SshFilesTest, a_disk_that_goes_away_while_it_is_fetched_from_is_waited_for_and_loses_nothing) {
+  sh("mkdir -p " + there + "/runs/w && cd " + there + "/runs/w && for i in 1 2 3; do echo $i >S00$i.log; done");
+  const QStringList all = {"S001.log", "S002.log", "S003.log"};
+  for (const int steps : {1, 2, 3}) {  // 1: it is listed
+    const auto disturbed = std::make_shared<DisturbedBringing>("w", folder.filePath("w"), steps, "mv w ../away");
+    begin(disturbed);
+    ASSERT_TRUE(ends());
+    EXPECT_EQ(outcome->kind, SshProblem::Kind::missing) << outcome->text().toStdString();
+    EXPECT_FALSE(disturbed->bring.all_here());
+    EXPECT_EQ(sh("ls " + there + "/away").split('\n'), all) << "after " << steps << " steps";
+    sh("cd " + there + " && mv away runs/w");
+  }
+  begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/w", folder.filePath("w"), [](qint64, qint64) {}));
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->text().toStdString();
+  EXPECT_EQ(QDir(folder.filePath("w")).entryList(QDir::Files), all);
+  EXPECT_EQ(sh("ls " + there + "/runs"), "");
+}
+
+TEST_F(SshFilesTest, a_log_that_is_removed_there_meanwhile_keeps_no_other_from_coming) {
+  sh("mkdir -p " + there + "/runs/v && cd " + there + "/runs/v && for i in 1 2 3; do echo $i >S00$i.log; done");
+  begin(std::make_shared<DisturbedBringing>("v", folder.filePath("v"), 1, "rm v/S002.log"));
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->text().toStdString();
+  EXPECT_EQ(QDir(folder.filePath("v")).entryList(QDir::Files), QStringList({"S001.log", "S003.log"}));
+  EXPECT_EQ(sh("ls " + there + "/runs"), "");
+}
+
+TEST_F(SshFilesTest, a_folder_that_stays_there_says_why_and_what_came_meanwhile_is_not_taken_for_brought) {
+  const auto fill = [](const QString& name) {
+    sh("mkdir -p " + there + "/runs && cd " + there + "/runs && mkdir " + name + " && echo x >" + name + "/S001.log");
+  };
+  const auto ends_with = [this](const std::shared_ptr<DisturbedBringing>& task, bool all_here) {
+    begin(task);
+    EXPECT_TRUE(ends());
+    EXPECT_EQ(outcome->kind, SshProblem::Kind::files);
+    EXPECT_EQ(task->bring.all_here(), all_here);
+    return outcome->why.toStdString();
+  };
+  fill("s");
+  sh("chmod 555 " + there + "/runs/s");
+  EXPECT_EQ(ends_with(std::make_shared<DisturbedBringing>("s", folder.filePath("s"), 0, ""), true),
+            "h1: all logs were brought, but the folder .cache/n2nq-bench/runs/s could not be removed there: that is not permitted");
+  EXPECT_EQ(read(folder.filePath("s/S001.log")), "x\n");
+  sh("chmod 755 " + there + "/runs/s");
+
+  fill("t");
+  EXPECT_EQ(ends_with(std::make_shared<DisturbedBringing>("t", folder.filePath("t"), 1, "echo y >t/S002.log"), false),
+            "h1: 1 things in .cache/n2nq-bench/runs/t were not there when it was listed and stay there: S002.log");
+  EXPECT_EQ(sh("cat " + there + "/runs/t/S002.log"), "y");
+}
+
+TEST_F(SshFilesTest, a_name_that_goes_on_behind_a_newline_is_no_version_of_a_program) {
+  const QString name = "n2nq-old-" + QString(64, '0');
+  sh("mkdir -p " + there + "/bin && cd " + there + "/bin && for i in 1 2 3 4; do touch -d '2 days ago' \"" + name.chopped(1) + "$i\" \"" +
+     name.chopped(1) + "$i\n\"; done");
+  begin(std::make_shared<SweepVersions>(".cache/n2nq-bench", QStringList()));
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(sh("find " + there + "/bin -type f -name '*[0-9]' | wc -l"), "2");
+  EXPECT_EQ(sh("find " + there + "/bin -type f -name '*[!0-9]' -printf x"), "xxxx");
+}
+
 TEST_F(SshFilesTest, names_that_lead_elsewhere_stay_there) {
   sh("mkdir -p " + there + "/runs/y/sub && cd " + there +
-     "/runs/y && echo x >R001.log && echo x >'..evil' && echo x >'a b' && echo x >settings.yaml && ln -s /etc/passwd R002.log");
+     "/runs/y && echo x >R001.log && echo x >'R003.log\n' && echo x >'..evil' && echo x >'a b' && echo x >settings.yaml && "
+     "ln -s /etc/passwd R002.log");
   const QString local = folder.filePath("back/y");
   ASSERT_TRUE(QDir().mkpath(local));
   QFile own(local + "/settings.yaml");
@@ -486,6 +563,7 @@ TEST_F(SshFilesTest, names_that_lead_elsewhere_stay_there) {
   ASSERT_TRUE(ends());
   EXPECT_EQ(outcome->kind, SshProblem::Kind::files);
   EXPECT_NE(outcome->why.indexOf("stay there"), -1) << outcome->why.toStdString();
+  EXPECT_FALSE(outcome->why.contains('\n'));
   EXPECT_EQ(QDir(local).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), QStringList({"R001.log", "settings.yaml"}));
   EXPECT_EQ(read(local + "/settings.yaml"), "own") << "what the bench writes itself is not theirs";
   EXPECT_EQ(QDir(folder.filePath("back")).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot), QStringList{"y"});

@@ -283,6 +283,79 @@ TEST_F(SshSessionTest, a_password_where_nothing_else_is_taken) {
   EXPECT_EQ(person.secret_questions.size(), 2u);
 }
 
+/// Behind the right answer it lets nobody in but root (pam_nologin).
+TEST_F(SshSessionTest, a_host_that_boots_costs_nobody_who_is_patient_a_password_that_was_right) {
+  for (const bool asks_by_prompts : {true, false}) {
+    if (!asks_by_prompts) lab->change_sshd(2, "s/KbdInteractiveAuthentication.*/KbdInteractiveAuthentication no/");
+    config = lab->config().look_up("h2");
+    without_keys();
+    secrets = std::make_shared<SshSecrets>();
+    person = {};
+    person.secrets = {lab->password().toUtf8()};
+    ASSERT_TRUE(gets_in()) << told();
+    lab->inside(2, {"touch", "/etc/nologin"});
+    const auto patient = [this] {
+      session = make(config);
+      session->be_patient();
+      ready = over = false;
+      QObject::connect(session.get(), &SshSession::ready, [this] { ready = true; });
+      QObject::connect(session.get(), &SshSession::ended, [this](const SshProblem& why) {
+        problem = why;
+        over = true;
+      });
+      session->open();
+      EXPECT_TRUE(wait_until([this] { return ready || over; }));
+      return ready;
+    };
+    EXPECT_FALSE(patient());
+    EXPECT_EQ(problem.kind, SshProblem::Kind::login);
+    EXPECT_FALSE(problem.person_asked);
+    EXPECT_EQ(told(), "h1 refuses the password of lab that it took before. Is it still booting, or has that been changed there?");
+    lab->inside(2, {"rm", "/etc/nologin"});
+    EXPECT_TRUE(patient()) << told();
+    EXPECT_EQ(person.secret_questions.size(), 1u) << "at the first time";
+    for (const auto& [question, right] : person.judged) EXPECT_TRUE(right) << "else the keyring would forget it";
+
+    // Somebody who is at the window types it.
+    lab->inside(2, {"sh", "-c", "echo lab:Gq7-hemd-9x | chpasswd -c SHA512"});
+    person.secrets = {"Gq7-hemd-9x"};
+    EXPECT_TRUE(gets_in()) << "it has been changed there: " << told();
+    EXPECT_EQ(person.secret_questions.size(), 2u);
+    lab->inside(2, {"chpasswd", "-c", "SHA512"}, "lab:" + lab->password().toUtf8() + '\n');
+  }
+}
+
+TEST_F(SshSessionTest, what_a_person_was_asked_for_on_the_way_is_of_this_attempt_and_of_all_jump_hosts) {
+  const SshHostConfig gate = config, behind = lab->config().look_up("h2");
+  SshHostConfig asking = gate;
+  asking.identities_only = true;
+  asking.identity_files = {encrypted_key()};
+  person.secrets = {"open sesame"};
+  auto via = std::make_shared<SshSession>("gate", asking, SshUse::control, person, secrets);
+  config = behind;
+  open(via);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  ASSERT_TRUE(ready) << told();
+  without_keys();
+  config.default_keys = false;
+  person.is_there = false;
+  open(via);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login) << told();
+  EXPECT_FALSE(problem.person_asked) << "that was for the one before";
+
+  person.is_there = true;
+  person.secrets.clear();
+  secrets = std::make_shared<SshSecrets>();
+  auto first = std::make_shared<SshSession>("gate", asking, SshUse::control, person, secrets);
+  auto second = std::make_shared<SshSession>("inner", behind, SshUse::control, person, secrets, first);
+  config = gate;
+  open(second);
+  ASSERT_TRUE(wait_until([this] { return ready || over; }));
+  EXPECT_EQ(problem.kind, SshProblem::Kind::login) << told();
+  EXPECT_TRUE(problem.person_asked);
+}
+
 /// As without PAM: the way is there, and nothing behind it.
 TEST_F(SshSessionTest, prompts_that_ask_for_nothing_are_tried_once_and_then_the_password) {
   lab->change_sshd(1, "s/^UsePAM.*/UsePAM no\\nMaxAuthTries 4/");

@@ -89,6 +89,43 @@ struct RunFoldersTest : testing::WithEventLoop {
     HostPool other(person, programs_folder);
     let_sweep(other);
   }
+  /// A process that is gone, and what becomes of its log.
+  struct Left {
+    QTemporaryDir local;
+    std::unique_ptr<Launcher> launcher;
+    QString there;     // its folder
+    QStringList told;  // why fetching waits
+    bool gone = false;
+    std::optional<QString> brought;
+    QString name() const { return there.section('/', -1); }
+    bool said(const QString& words) const { return !told.filter(words).isEmpty(); }
+  };
+  static void leave_a_log(HostPool& pool, Left& left) {
+    left.launcher = pool.launcher(lab->host(1));
+    let_run(*left.launcher, "n2nq-broker", [&left] {
+      left.there = left.launcher->folder_there(left.local.path());
+      return QByteArray(configure_broker);
+    });
+    QObject::connect(left.launcher.get(), &Launcher::gone, [&left] { left.gone = true; });
+    QObject::connect(left.launcher.get(), &Launcher::bring_back_waits, [&left](const QString& why) { left.told += why; });
+    QObject::connect(left.launcher.get(), &Launcher::brought_back, [&left](const QString& error) { left.brought = error; });
+    left.launcher->kill();
+    ASSERT_TRUE(wait_until([&left] { return left.gone; }));
+    sh("echo x >runs/" + left.name() + "/broker.log");
+  }
+  /// Its program put for who reads back what was written for a folder here. Why it was not; empty: it was.
+  static QString put_reader(HostPool& pool, const QString& local) {
+    const auto reader = pool.launcher(lab->host(1));
+    reader->set_reads_back(local);
+    QString failure;
+    bool put = false;
+    QObject::connect(reader.get(), &Launcher::failed, [&](const QString& why) { failure = why; });
+    QObject::connect(reader.get(), &Launcher::file_put, [&] { put = true; });
+    reader->put_file("n2nq-broker");
+    EXPECT_TRUE(wait_until([&] { return put || !failure.isEmpty(); }));
+    EXPECT_EQ(reader->was_away(), !put) << "it may be there later";
+    return failure;
+  }
 };
 
 TEST_F(RunFoldersTest, only_what_is_old_and_of_a_run_is_swept) {
@@ -103,9 +140,14 @@ TEST_F(RunFoldersTest, only_what_is_old_and_of_a_run_is_swept) {
   make("i-0123456789ab", "2 days ago");
   sh("echo new >>runs/i-0123456789ab/R001.log");
   sh("mkdir runs/j-0123456789ab && cd runs/j-0123456789ab && for i in $(seq 1 100); do echo x >R$i.log; done && touch -d '2 days ago' * .");
+  make("'k-0123456789ab\n'", "2 days ago");  // with that newline it is none of ours
+  sh("mkdir runs/l-0123456789ab && cd runs/l-0123456789ab && touch -d '2 days ago' '.process-999999\n' .");
+  sh("touch -d '2 days ago' '/dev/shm/n2nq-senders-9999999998-9.staging\n'");
   sh("touch -d '2 days ago' runs/.now-1 && touch runs/.now-2");  // of links that were cut
   let_another_bench_sweep();
-  EXPECT_EQ(runs(), QStringList({".now-2", "b-0123456789ab", "c", "d-0123456789ab", "e-0123456789ab", "f-0123456789ab", "i-0123456789ab"}));
+  EXPECT_EQ(runs(), QStringList({".now-2", "b-0123456789ab", "c", "d-0123456789ab", "e-0123456789ab", "f-0123456789ab", "i-0123456789ab",
+                                 "k-0123456789ab", "l-0123456789ab"}));
+  EXPECT_EQ(left_in_memory(), QStringList("n2nq-senders-9999999998-9.staging"));
 }
 
 TEST_F(RunFoldersTest, a_bench_at_work_is_not_disturbed_and_one_that_was_killed_is_cleared_up_after) {
@@ -278,78 +320,134 @@ TEST_F(RunFoldersTest, who_goes_on_in_a_folder_in_which_nothing_can_be_made_leav
   EXPECT_TRUE(told->endsWith("; the rest is on h1 in " + there + ", for a day")) << told->toStdString();
 }
 
-/// A machine that is switched on again answers before it lets anybody in, and before all its disks are there.
+TEST_F(RunFoldersTest, a_folder_that_cannot_be_removed_is_named_though_its_logs_are_here) {
+  HostPool pool(person, programs_folder);
+  Left left;
+  leave_a_log(pool, left);
+  sh("chmod 555 runs/" + left.name());
+  const auto as_before = qScopeGuard([] { sh("chmod 755 runs/* && rm -r runs/*"); });
+  left.launcher->bring_back(left.local.path());
+  ASSERT_TRUE(wait_until([&] { return left.brought.has_value(); }));
+  EXPECT_EQ(*left.brought, "h1: all logs were brought, but the folder " + left.there +
+                               " could not be removed there: that is not permitted. Remove it there");
+  EXPECT_TRUE(QFile::exists(left.local.filePath("broker.log")));
+  EXPECT_EQ(runs(), QStringList(left.name()));
+}
+
+/// A machine that is switched on again answers before it lets anybody in, and before all its disks are there. What its sshd settles at a
+/// log-in stays so for who is logged in.
 TEST_F(RunFoldersTest, a_host_that_is_still_booting_is_waited_for) {
+  const auto as_root = [](const QString& script) { lab->inside(1, {"sh", "-c", script}); };
   struct Hindrance {
     const char* name;
-    std::function<void(const QString& name)> begin, end;
+    QString said;
+    std::function<void()> begin, end;
   };
   const Hindrance hindrances[] = {
-      {"nobody is let in", [](const QString&) { lab->change_sshd(1, "1i DenyUsers lab"); },
-       [](const QString&) { lab->change_sshd(1, "/^DenyUsers/d"); }},
-      {"its disk is not there", [](const QString&) { sh("mv runs away"); }, [](const QString&) { sh("mv away runs"); }},
+      {"nobody is let in", "h1", [] { lab->change_sshd(1, "1i DenyUsers lab"); }, [] { lab->change_sshd(1, "/^DenyUsers/d"); }},
+      {"its disk is not there", "where the logs are, is not there", [] { sh("mv runs away"); }, [] { sh("mv away runs"); }},
+      {"there is no SFTP", "offers no SFTP", [] { lab->change_sshd(1, "s/^Subsystem/#Subsystem/"); },
+       [] { lab->change_sshd(1, "s/^#Subsystem/Subsystem/"); }},
+      {"the home folder is not there", "where the logs are, is not there",
+       [&] {
+         as_root("cp -a /home/lab/.ssh /tmp/keys && mount -t tmpfs -o mode=755 tmpfs /home/lab && chown lab /home/lab && "
+                 "mv /tmp/keys /home/lab/.ssh");
+       },
+       [&] { as_root("umount -l /home/lab"); }},
   };
   person.is_there = false;
   for (const Hindrance& hindrance : hindrances) {
     HostPool pool(person, programs_folder);
-    const QTemporaryDir local;
-    const auto launcher = pool.launcher(lab->host(1));
-    QString name;
-    let_run(*launcher, "n2nq-broker", [&] {
-      name = launcher->folder_there(local.path()).section('/', -1);
-      return QByteArray(configure_broker);
-    });
-    bool gone = false;
-    QString waits;
-    std::optional<QString> brought;
-    QObject::connect(launcher.get(), &Launcher::gone, [&] { gone = true; });
-    QObject::connect(launcher.get(), &Launcher::bring_back_waits, [&](const QString& why) { waits = why; });
-    QObject::connect(launcher.get(), &Launcher::brought_back, [&](const QString& error) { brought = error; });
-    launcher->kill();
-    ASSERT_TRUE(wait_until([&] { return gone; }));
-    sh("echo x >runs/" + name + "/broker.log");
-    hindrance.begin(name);
+    Left left;
+    leave_a_log(pool, left);
+    hindrance.begin();
     lab->kill_sessions(1);
-    launcher->bring_back(local.path());
-    ASSERT_TRUE(wait_until([&] { return brought || !waits.isEmpty(); })) << hindrance.name;
-    EXPECT_FALSE(brought) << hindrance.name << ": " << brought->toStdString();
-    EXPECT_TRUE(waits.contains("h1")) << waits.toStdString();
-    hindrance.end(name);
-    ASSERT_TRUE(wait_until([&] { return brought.has_value(); }));
-    EXPECT_EQ(*brought, "") << hindrance.name;
-    EXPECT_TRUE(QFile::exists(local.filePath("broker.log"))) << hindrance.name;
+    left.launcher->bring_back(left.local.path());
+    EXPECT_TRUE(wait_until([&] { return left.brought || left.said(hindrance.said); }))
+        << hindrance.name << ": " << left.told.join('\n').toStdString();
+    EXPECT_FALSE(left.brought) << hindrance.name << ": " << left.brought->toStdString();
+    hindrance.end();
+    ASSERT_TRUE(wait_until([&] { return left.brought.has_value(); })) << hindrance.name;
+    EXPECT_EQ(*left.brought, "") << hindrance.name;
+    EXPECT_TRUE(QFile::exists(left.local.filePath("broker.log"))) << hindrance.name;
     EXPECT_TRUE(runs().isEmpty()) << hindrance.name;
   }
 }
 
+TEST_F(RunFoldersTest, why_fetching_waits_is_told_anew_when_it_is_something_else) {
+  person.is_there = false;
+  HostPool pool(person, programs_folder);
+  Left left;
+  leave_a_log(pool, left);
+  lab->change_sshd(1, "1i DenyUsers lab");
+  sh("mv runs away");
+  lab->kill_sessions(1);
+  left.launcher->bring_back(left.local.path());
+  EXPECT_TRUE(wait_until([&] { return left.said(" lab"); })) << left.told.join('\n').toStdString();
+  lab->change_sshd(1, "/^DenyUsers/d");
+  EXPECT_TRUE(wait_until([&] { return left.said("where the logs are, is not there"); })) << left.told.join('\n').toStdString();
+  sh("mv away runs");
+  ASSERT_TRUE(wait_until([&] { return left.brought.has_value(); }));
+  EXPECT_EQ(*left.brought, "");
+  QStringList once = left.told;
+  once.removeDuplicates();
+  EXPECT_EQ(left.told, once) << "each once";
+}
+
+TEST_F(RunFoldersTest, who_waits_for_a_folder_does_not_disturb_others_who_fetch) {
+  HostPool pool(person, programs_folder);
+  Left waiting, fetching;
+  for (Left* const each : {&waiting, &fetching}) leave_a_log(pool, *each);
+  const auto host = pool.host(lab->host(1));
+  const auto is_closed = [&] { return !host->files() || host->files()->shared()->closed(); };
+  sh("mv runs/" + waiting.name() + " away && truncate -s 2G runs/" + fetching.name() + "/broker.log");
+  bool brings = false;
+  QObject::connect(fetching.launcher.get(), &Launcher::bringing_back, [&] { brings = true; });
+  fetching.launcher->bring_back(fetching.local.path());
+  ASSERT_TRUE(wait_until([&] { return brings; }));
+  waiting.launcher->bring_back(waiting.local.path());
+  ASSERT_TRUE(wait_until([&] { return waiting.said("where the logs are, is not there"); })) << waiting.told.join('\n').toStdString();
+  EXPECT_FALSE(is_closed());
+  EXPECT_TRUE(fetching.told.isEmpty() && !fetching.brought);
+  fetching.launcher->leave_files();
+  EXPECT_TRUE(wait_until(is_closed)) << "now nobody needs it";
+  sh("mv away runs/" + waiting.name());
+  ASSERT_TRUE(wait_until([&] { return waiting.brought.has_value(); }));
+  EXPECT_EQ(*waiting.brought, "");
+  sh("rm -r runs/*");
+}
+
 TEST_F(RunFoldersTest, who_reads_back_makes_nothing_where_the_disk_with_the_folder_is_not_there) {
   HostPool pool(person, programs_folder);
-  const auto made = pool.launcher(lab->host(1));
-  let_run(*made, "n2nq-broker", [&] {
-    made->folder_there(folder.path());
-    return QByteArray(configure_broker);
-  });
-  bool gone = false;
-  QObject::connect(made.get(), &Launcher::gone, [&] { gone = true; });
-  made->kill();
-  ASSERT_TRUE(wait_until([&] { return gone; }));
+  Left left;
+  leave_a_log(pool, left);
   sh("mv runs away && mv bin away-bin");
-  const auto put = [&] {
-    const auto reader = pool.launcher(lab->host(1));
-    reader->set_reads_back(folder.path());
-    QString failure;
-    bool there = false;
-    QObject::connect(reader.get(), &Launcher::failed, [&](const QString& why) { failure = why; });
-    QObject::connect(reader.get(), &Launcher::file_put, [&] { there = true; });
-    reader->put_file("n2nq-broker");
-    EXPECT_TRUE(wait_until([&] { return there || !failure.isEmpty(); }));
-    EXPECT_EQ(reader->was_away(), !there) << "it may be there later";
-    return failure;
-  };
-  EXPECT_TRUE(put().contains("where the logs are, is not there")) << put().toStdString();
+  const QString failure = put_reader(pool, left.local.path());
+  EXPECT_TRUE(failure.contains("where the logs are, is not there")) << failure.toStdString();
   EXPECT_EQ(sh("ls -d runs bin 2>/dev/null; true"), "") << "nothing lies where the disk will be";
   sh("mv away runs && mv away-bin bin");
-  EXPECT_EQ(put(), "");
+  const auto host = pool.host(lab->host(1));
+  EXPECT_TRUE(wait_until([&] { return !host->files(); })) << "the next one logs in anew";
+  EXPECT_EQ(put_reader(pool, left.local.path()), "");
+  sh("rm -r runs/*");
+}
+
+TEST_F(RunFoldersTest, who_reads_back_where_there_is_no_shell_yet_has_it_with_the_next_attempt) {
+  HostPool pool(person, programs_folder);
+  Left left;
+  leave_a_log(pool, left);
+  const auto set_shell = [](const QString& shell) { lab->inside(1, {"sed", "-i", "/^lab:/s#[^:]*$#" + shell + '#', "/etc/passwd"}); };
+  const auto as_before = qScopeGuard([&] { set_shell("/bin/bash"); });
+  set_shell("/usr/sbin/nologin");
+  const auto host = pool.host(lab->host(1));
+  const auto is_left = [&] { return !host->control() && !host->files(); };
+  lab->kill_sessions(1);
+  ASSERT_TRUE(wait_until(is_left));
+  const QString failure = put_reader(pool, left.local.path());
+  EXPECT_TRUE(failure.contains("runs no command")) << failure.toStdString();
+  EXPECT_TRUE(wait_until(is_left)) << "the next one logs in anew";
+  set_shell("/bin/bash");
+  EXPECT_EQ(put_reader(pool, left.local.path()), "");
   sh("rm -r runs/*");
 }
 

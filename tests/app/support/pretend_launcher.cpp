@@ -114,7 +114,7 @@ void PretendLauncher::bring_back(const QString& local_folder) {
   host_.bringing[role_] = this;
   if (host_.away.contains(name_)) return emit bring_back_waits(QString::fromStdString(name_ + " is away"));
   if (take_holds_when_reached()) return emit reached();
-  if (!host_.brings_when_told) emit brought_back(host_.bring_error[role_]);
+  if (!host_.brings_when_told) emit brought_back(host_.bring_error[role_], host_.bring_error[role_].isEmpty());
 }
 
 void PretendLauncher::go_on_bringing() {
@@ -122,7 +122,7 @@ void PretendLauncher::go_on_bringing() {
 }
 
 void PretendLauncher::end_waiting(bool reached_again) {
-  reached_again ? bring_back(host_.brought[role_]) : emit brought_back(QString::fromStdString(name_ + " is away"));
+  reached_again ? bring_back(host_.brought[role_]) : emit brought_back(QString::fromStdString(name_ + " is away"), false);
 }
 
 void PretendLauncher::write(const QByteArray& bytes) {
@@ -213,7 +213,7 @@ void PretendLauncher::on_configure(const Json& configure) {
   configure_ = configure;
   const bool salvages = configure.contains("salvage");
   if (salvages && host_.salvage_fails) {
-    say({{"type", "error"}, {"code", "files"}, {"message", "no such staging file"}});
+    say({{"type", "error"}, {"code", "files"}, {"message", host_.salvage_error}});
     return end(2, 0);
   }
   if (!behaviour().says_first.isEmpty()) emit output(behaviour().says_first);
