@@ -41,7 +41,8 @@ constexpr int cpu_every_ms = 1000;
 constexpr int pages_by_key_max = 9;
 const char* const first_preset = "quick";
 const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
-              cases_topic = QStringLiteral("cases"), log_topic = QStringLiteral("log"), closing_topic = QStringLiteral("closing");
+              cases_topic = QStringLiteral("cases"), cases_refused_topic = QStringLiteral("cases refused"),
+              log_topic = QStringLiteral("log"), closing_topic = QStringLiteral("closing");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
 const QString cases_name = QStringLiteral("Test cases");
@@ -63,7 +64,7 @@ MainWindow::MainWindow(Parts parts)
       memory_(std::move(parts.memory)),
       run_(run_options(parts.runs_folder), std::move(parts.launchers)),
       presets_(form_, app::Presets(parts.presets_folder)),
-      actions_(run_, form_),
+      actions_(run_, form_, presets_),
       logs_(theme_),
       runs_folder_(parts.runs_folder) {
   setObjectName(QStringLiteral("main_window"));
@@ -108,9 +109,9 @@ void MainWindow::build(Parts& parts) {
   cases_ = new CasesPage(
       {runs_folder_, parts.cases_folder, parts.programs_folder, &hosts_, std::move(parts.case_launchers),
        [this] {
-         if (actions_.is_on()) return QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5).");
+         if (actions_.is_on()) return QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5)");
          const bool checks = checker_ != nullptr && checker_->is_checking();
-         return checks ? QStringLiteral("The lab machines are being checked, on the page Hosts: wait, or cancel it there.") : QString();
+         return checks ? QStringLiteral("The lab machines are being checked, on the page Hosts: wait, or cancel it there") : QString();
        }},
       theme_);
   results_page_ = new ResultsPage(runs_folder_, theme_);
@@ -272,6 +273,7 @@ void MainWindow::connect_parts() {
 }
 
 void MainWindow::refresh_hold() {
+  cases_->desk().refresh_hold();
   const bool checks = checker_ != nullptr && checker_->is_checking();
   actions_.set_hold(cases_->desk().is_on() ? QStringLiteral("Test cases run (page Test cases): pause or stop them first")
                     : checks ? QStringLiteral("The lab machines are being checked (page Hosts): a run would share them with that. Wait, or cancel it there")
@@ -291,6 +293,14 @@ void MainWindow::connect_cases() {
     messages_->withdraw(cases_topic);
     messages_->add(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, cases_topic);
   });
+  const auto no_more_refused = [this] { messages_->withdraw(cases_refused_topic); };
+  connect(&desk, &CasesDesk::refused, this, [this, no_more_refused](const QString& why) {
+    no_more_refused();
+    messages_->add(MessageBar::Kind::bad, QStringLiteral("Not begun: ") + why, cases_refused_topic);
+  });
+  // What was in the way is not any more, or something else is.
+  connect(&desk, &CasesDesk::hold_changed, this, no_more_refused);
+  connect(&desk, &CasesDesk::on_changed, this, no_more_refused);
   connect(&actions_, &RunActions::hold_changed, this, &MainWindow::refresh_actions);
   connect(&desk, &CasesDesk::on_changed, this, [this, &desk] {
     refresh_hold();
@@ -466,6 +476,7 @@ void MainWindow::refresh_actions() {
   broker_log_->setEnabled(!run_.broker_log_path().isEmpty());
   folder_->setEnabled(!run_.folder().isEmpty());
   hosts_page_->refresh();
+  cases_->desk().refresh_hold();
 }
 
 void MainWindow::measure_cpu() {
@@ -485,7 +496,7 @@ bool MainWindow::may_close() {
   question.setObjectName(QStringLiteral("close_question"));
   QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
   stop->setObjectName(QStringLiteral("close_stop"));
-  QPushButton* go_on = question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole);
+  QPushButton* go_on = question.addButton(QStringLiteral("Keep running"), QMessageBox::RejectRole);
   go_on->setObjectName(QStringLiteral("close_go_on"));
   question.setDefaultButton(go_on);  // Enter alone ends no run
   connect(&run_, &app::RunControl::state_changed, &question, [&] {
@@ -503,7 +514,7 @@ bool MainWindow::may_stop_case() {
   question.setObjectName(QStringLiteral("close_case_question"));
   QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
   stop->setObjectName(QStringLiteral("close_case_stop"));
-  question.setDefaultButton(question.addButton(QStringLiteral("Go on"), QMessageBox::RejectRole));
+  question.setDefaultButton(question.addButton(QStringLiteral("Keep running"), QMessageBox::RejectRole));
   question.exec();
   return question.clickedButton() == stop;
 }

@@ -236,8 +236,9 @@ class CaseDrawing {
     const auto any = [this](auto&& is) {
       return std::any_of(points_.begin(), points_.end(), [&](const MeasuredPoint& point) { return !point.repeats.empty() && is(point); });
     };
+    // First: it changes what the figure's own names say.
     if (any([](const MeasuredPoint& point) { return point.point.runs_here; })) {
-      out_.remarks += "External services ran on this machine, as no hosts were given.";
+      out_.remarks.prepend("External services ran on this machine, as no hosts were given.");
     }
     if (any([](const MeasuredPoint& point) { return point.repeats.front()->one_machine; })) {
       out_.remarks += "These hosts are one machine and share its cores: what the location does is not to be seen here.";

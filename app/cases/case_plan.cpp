@@ -117,9 +117,10 @@ void CasePlan::add_points(std::vector<CaseValue>& values, QStringList& errors) {
   }
 }
 
-void CasePlan::place(CasePoint& point, const CaseValue& value) const {
+bool CasePlan::place(CasePoint& point, const CaseValue& value) const {
+  if (!value.senders && !value.receivers) return false;
   Settings& settings = point.settings;
-  if (!value.senders && !value.receivers) return;
+  bool is_here_instead = false;
   if (choice_.hosts) settings.broker.host = choice_.hosts->broker;
   const auto put = [&](const std::optional<Place>& where, std::string& host, const std::string& other) {
     if (!where) return;
@@ -128,9 +129,11 @@ void CasePlan::place(CasePoint& point, const CaseValue& value) const {
     if (!external || choice_.hosts) return;
     if (file_.needs_hosts) point.not_run = "no hosts were given for external sets";
     point.runs_here = true;
+    is_here_instead = !file_.needs_hosts;
   };
   put(value.senders, settings.senders.host, choice_.hosts ? choice_.hosts->senders : std::string());
   put(value.receivers, settings.receivers.host, choice_.hosts ? choice_.hosts->receivers : std::string());
+  return is_here_instead;
 }
 
 CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& problem) const {
@@ -148,8 +151,7 @@ CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& prob
   for (const CaseSetting& setting : rules_.settings) set(setting);
   for (const CaseValue& value : values) {
     for (const CaseSetting& setting : value.settings) set(setting);
-    place(point, value);
-    label += qt_text(value.name);
+    label += qt_text(value.name) + (place(point, value) ? " (here)" : "");
   }
   point.label = label.join(", ");
   Settings& settings = point.settings;

@@ -26,7 +26,7 @@ struct CaseChoice {
 
 struct CasePoint {
   std::vector<CaseValue> values;  // by axis
-  QString label;                  // "broadcaster, external, 0.1 s, 50"
+  QString label;                  // "broadcaster, external, 0.1 s, 50"; where it runs here for want of hosts "external (here)"
   Settings settings;              // of repeat 1
   std::string key;                // of the settings of repeat 1; empty: it cannot be run
   QString not_run;                // why it cannot be run; empty: it can
@@ -77,7 +77,8 @@ class CasePlan {
   CasePlan(const CaseFile& file, const CaseChoice& choice);
   void add_points(std::vector<CaseValue>& values, QStringList& errors);
   CasePoint point_of(const std::vector<CaseValue>& values, QString& problem) const;
-  void place(CasePoint& point, const CaseValue& value) const;
+  /// True: services that the value places outside run here, as no hosts were given.
+  bool place(CasePoint& point, const CaseValue& value) const;
   std::size_t axis_of_load() const;
 
   CaseFile file_;

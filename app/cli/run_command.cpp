@@ -67,7 +67,7 @@ std::optional<Settings> settings_of(const Arguments& arguments, QStringList& err
   for (const Assertion& assertion : arguments.assertions) {
     if (const auto problem = check_path_with(assertion, settings)) errors += "--assert " + qt_text(*problem);
   }
-  return errors.isEmpty() ? std::optional(settings) : std::nullopt;
+  return errors.isEmpty() ? std::optional(named_as_modified(settings, *read.settings)) : std::nullopt;
 }
 
 RunCommand::RunCommand(Arguments arguments, Terminal& terminal) : arguments_(std::move(arguments)), terminal_(terminal) {}

@@ -114,7 +114,7 @@ QString RunControl::lock_reason(std::string_view key) const {
   }
   for (const Role role : all_roles) {
     if (key == std::string(role_key(role)) + ".host" && host_of(role, d->run.settings) != local_host && d->of(role).ran())
-      return role_name(role) + " ran there in this run, and left files: stop the run to have them brought";
+      return role_name(role) + " ran there in this run, and left files, which are brought when the run is over";
   }
   if (is_used_by_run(key)) return "the run goes by it";
   return {};

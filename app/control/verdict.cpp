@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "app/control/clocks.h"
 #include "app/control/disturbance.h"
@@ -58,30 +59,44 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
   }
 }
 
-/// Logs that were written whole and are not here all the same: somebody removed the folder that they were written into.
+/// Of a group's services: as its account names them, or as the settings do where it began and gave none. Empty: it never began.
+std::vector<int> numbers_of_services(Role role, const RunRecord& record) {
+  const ProcessRecord& process = record.of(role);
+  std::vector<int> out;
+  if (process.bye) {
+    const Json services = process.bye->value("services", Json::array());
+    for (const Json& service : services) out.push_back(static_cast<int>(whole_or_0(service, "number")));
+  } else if (process.hello) {
+    const int amount = role == Role::senders ? record.settings.senders.amount : record.settings.receivers.amount;
+    for (int number = 1; number <= amount; ++number) out.push_back(number);
+  }
+  return out;
+}
+
+/// Logs that were to be here and are not: somebody removed the folder that they were written into, or nobody knows what became of them.
 void find_missing_logs(const RunRecord& record, QStringList& reasons) {
   if (!record.folder || !record.traffic_started) return;
-  const QString why = "somebody or something removed what was written";
+  const QString removed = "somebody or something removed what was written";
   for (const Role role : {Role::senders, Role::receivers}) {
     const ProcessRecord& process = record.of(role);
-    if (record.settings.log == LogMode::off || !process.bye || !process.files_left.isEmpty()) continue;
-    const Json services = process.bye->value("services", Json::array());
+    if (record.settings.log == LogMode::off || !process.files_left.isEmpty()) continue;
+    const std::vector<int> numbers = numbers_of_services(role, record);
     int missing = 0;
     QString first;
-    for (const Json& service : services) {
-      const QString path = record.folder->log_path(role, static_cast<int>(whole_or_0(service, "number")));
+    for (const int number : numbers) {
+      const QString path = record.folder->log_path(role, number);
       if (QFileInfo::exists(path)) continue;
       if (missing++ == 0) first = QFileInfo(path).fileName();
     }
     if (missing == 0) continue;
     reasons += QString("log incomplete: %1 of %2 logs of the %3 are missing, the first is %4: %5")
                    .arg(missing)
-                   .arg(services.size())
-                   .arg(role_key(role), first, why);
+                   .arg(numbers.size())
+                   .arg(role_key(role), first, process.bye ? removed : QString("no account says what became of them"));
   }
   const ProcessRecord& broker = record.of(Role::broker);
   if (broker.bye && broker.files_left.isEmpty() && !QFileInfo::exists(record.folder->broker_log()))
-    reasons += "log incomplete: broker.log is missing: " + why;
+    reasons += "log incomplete: broker.log is missing: " + removed;
 }
 
 /// Those below zero are told of by each receiver's account.
@@ -146,6 +161,21 @@ void tell_held_back(const RunRecord& record, QStringList& reasons) {
   tell("held_back_by_memory_ns", "senders", budget);
   tell("waited_for_places_ns", "senders of large messages", budget + ", half of which is for those that have not come whole");
   tell("held_back_by_receivers_ns", "senders", "receivers most of which were behind");
+}
+
+/// Whether every message is where the ledger says, and none was on its way, or not read yet, when it was over.
+bool has_all(const RunRecord& record, const measure::Ledger& ledger) {
+  const bool has_accounts = record.of(Role::senders).bye && record.of(Role::receivers).bye;
+  return has_accounts && ledger.balanced && ledger.lost_before_queue == 0 && ledger.total.lost == 0 && ledger.total.skipped.still_queued == 0;
+}
+
+QString words_of_stop(const RunRecord& record, const measure::Ledger& ledger) {
+  if (record.killed_by_user) return "killed by the user: what was not told by then is missing";
+  if (record.hurried_by_user) {
+    const QString hurried = "stopped by the user, who did not wait";
+    return has_all(record, ledger) ? hurried : hurried + ": what was on its way then, or not read yet, may be missing";
+  }
+  return record.traffic_started ? "stopped by the user" : "stopped by the user before traffic started";
 }
 
 int reason_decimals(double us) {
@@ -249,6 +279,9 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   find_missing_logs(record, outcome.reasons);
   degraded = degraded || outcome.reasons.size() > before;
   tell_held_back(record, outcome.reasons);
+  for (const ProcessRecord& process : record.processes) {
+    if (!process.folder_left.isEmpty()) outcome.reasons += process.folder_left;
+  }
   tell_standstills(record, outcome.reasons);
   if (broken) {
     outcome.verdict = Verdict::broken;
@@ -260,11 +293,7 @@ RunOutcome judge(const RunRecord& record, const measure::Ledger& ledger, const Q
   outcome.reasons.removeDuplicates();  // what N2NQ said when it came to a limit stands in its account, too
   outcome.reasons = grouped(outcome.reasons);
   if (record.stopped_by_user) {
-    const QString stop = record.killed_by_user ? "killed by the user: what was not told by then is missing"
-                         : record.hurried_by_user
-                             ? "stopped by the user, who did not wait: what was on its way then, or not read yet, is missing"
-                         : record.traffic_started ? "stopped by the user"
-                                                  : "stopped by the user before traffic started";
+    const QString stop = words_of_stop(record, ledger);
     // What made the verdict stands first.
     outcome.verdict == Verdict::stopped ? outcome.reasons.prepend(stop) : outcome.reasons.append(stop);
   }

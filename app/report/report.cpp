@@ -276,9 +276,10 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
     table.columns += names[i];
     if (bounded[static_cast<std::size_t>(i)]) table.columns += names[i] + QString::fromUtf8(", clocks ±");
     if (i == 0) continue;
-    table.columns += names[i] + QString::fromUtf8(" − ") + names[0];
-    if (has_bound(i)) table.columns += names[i] + QString::fromUtf8(" − ") + names[0] + QString::fromUtf8(", clocks ±");
-    table.columns += names[i] + " (%)";
+    const QString difference = names[i] + QString::fromUtf8(" − ") + names[0];
+    table.columns += difference;
+    if (has_bound(i)) table.columns += difference + QString::fromUtf8(", clocks ±");
+    table.columns += difference + " (%)";
   }
   const auto number = [](double value) { return std::isfinite(value) ? Cell(value) : Cell(); };
   for (const ComparedPoint& point : comparison.points) {

@@ -29,11 +29,11 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int index_format = 7;
+constexpr int index_format = 8;
 const char* const result_columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
-    "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed, floor_us, machines";
-constexpr int column_count = 25;
+    "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed, floor_us, machines, samples";
+constexpr int column_count = 26;
 constexpr int same_name_max = 1000;
 constexpr qint64 case_bytes_max = 1 << 20;
 const char* const both_modes = "broadcaster, load-balancer";
@@ -200,7 +200,9 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     entry->clock_bound_us = clock_limit_at(summary, "latency_us.p50");
     entry->mean_lowest_95_us = number("latency_us.mean_lowest_95");
     entry->floor_us = floor_us_at(summary, "latency_us.p50");
-    entry->deliveries = count("latency_us.count", qint64{1} << 53);
+    constexpr qint64 exact_max = qint64{1} << 53;
+    entry->deliveries = count("ledger.total.delivered", exact_max);
+    entry->samples = count("latency_us.count", exact_max);
     if (number("plan.attempted_messages") != 0) entry->settings = settings_hash(summary.at("settings"));
   } else {
     entry = unfinished(found.folder);
@@ -238,7 +240,8 @@ void store(QSqlQuery& insert, const QString& folder, qint64 stamp, const ResultE
                                 variant(entry.clock_bound_us),
                                 QVariant(entry.disturbed),
                                 variant(entry.floor_us),
-                                QVariant(entry.machines)}) {
+                                QVariant(entry.machines),
+                                QVariant(entry.samples)}) {
     insert.addBindValue(value);
   }
   insert.exec();
@@ -269,6 +272,7 @@ ResultEntry entry_of(const QSqlQuery& row) {
   entry.disturbed = row.value(22).toString();
   entry.floor_us = number_or_nan(row.value(23));
   entry.machines = row.value(24).toString();
+  entry.samples = row.value(25).toLongLong();
   return entry;
 }
 

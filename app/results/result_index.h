@@ -38,7 +38,8 @@ struct ResultEntry {
   double p50_us, p99_us, mean_lowest_95_us;  // NaN: none
   double clock_bound_us = std::nan("");      // ± of these; NaN: stamps of one clock, infinite: not known
   double floor_us = std::nan("");            // an echo over loopback before the run; NaN: not known, or of a case
-  qint64 deliveries = 0;
+  qint64 deliveries = 0;                     // the ledger's delivered: without duplicates; of a case those of all its runs
+  qint64 samples = 0;                        // behind the latencies: deliveries and duplicates; of a case 0
   QString note;
   QStringList tags;
   QString build;     // version of the bench

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <span>
 
 #include "app/figure/time_units.h"
 #include "app/results/service_logs.h"
+#include "broker/wire/index_set.h"
 
 namespace n2nq::app {
 
@@ -14,6 +17,7 @@ namespace {
 
 using measure::ReceivedLine;
 using measure::SentLine;
+using measure::SkippedLine;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
@@ -33,6 +37,20 @@ double slice_for(double span_s) {
   return span_s / (RunDigest::slices_max - 1);
 }
 
+std::uint64_t& count_of(measure::SkippedCounts& counts, wire::SkipReason reason) {
+  switch (reason) {
+    case wire::SkipReason::unrequested:
+      return counts.unrequested;
+    case wire::SkipReason::parked:
+      return counts.parked;
+    case wire::SkipReason::cut_off:
+      return counts.cut_off;
+    case wire::SkipReason::expired:
+      break;
+  }
+  return counts.expired;
+}
+
 class Digester {
  public:
   Digester(const StoredRun& run, const ServiceLogs& logs, const std::atomic<bool>* cancelled)
@@ -41,11 +59,14 @@ class Digester {
   }
 
   RunDigest digest() {
-    out_.in_flight_known = run_.dropped_no_line() && has_all_logs();
-    out_.whole = out_.in_flight_known && run_.has_every_line();
+    const bool has_lines = run_.dropped_no_line() && has_all_logs();
+    out_.whole = has_lines && run_.has_every_line();
+    const bool none_unrequested = !(figure_at(run_.summary, "ledger.total.unrequested").value_or(0) > 0);
+    out_.in_flight_known = out_.whole || (has_lines && none_unrequested);
     find_span();
     take_sent();
     take_received();
+    take_skipped();
     finish_slices();
     take_pairs();
     out_.latency_limit_us = clock_limit_at(run_.summary, "latency_us.p50");
@@ -136,6 +157,7 @@ class Digester {
         const std::size_t slice = slice_of(static_cast<double>(line.sent_ns - zero_sent_ns_) / ns_in_s);
         ++out_.slices[slice].sent;
         sent.push_back({0, line.index, slice});
+        if (line.index >= 0) sent_by_[static_cast<std::uint32_t>(log.number)].add(static_cast<std::uint64_t>(line.index));
         if (planned_) lags_[slice].push_back(line.sent_ns - line.intended_ns);
       }
       count_first(sent, sent_);
@@ -171,6 +193,50 @@ class Digester {
       if (run_.broadcaster()) count_first(came, came_);
     }
     count_first(came, came_);
+  }
+
+  /// Of one receiver; of all together where each message is for one of them.
+  void take_skipped() {
+    skipped_.resize(out_.slices.size());
+    if (!out_.whole) return;
+    const std::span<const ReceiverLog> all = logs_.receivers;
+    if (!run_.broadcaster()) return take_skipped(all);
+    for (std::size_t i = 0; i < all.size() && !stopped(); ++i) take_skipped(all.subspan(i, 1));
+  }
+
+  /// What will not come is under way no more from when that was told. What came all the same, whenever, counts as come.
+  void take_skipped(std::span<const ReceiverLog> logs) {
+    std::vector<SkippedLine> told;
+    for (const ReceiverLog& log : logs) told.insert(told.end(), log.skipped.begin(), log.skipped.end());
+    if (told.empty()) return;
+    std::ranges::stable_sort(told, {}, &SkippedLine::told_ns);
+    std::map<std::uint32_t, wire::IndexSet> gone;  // by sender: that came, or was told
+    for (const ReceiverLog& log : logs) {
+      for (const ReceivedLine& line : log.lines) {
+        if (is_measured(line) && line.index >= 0) gone[line.sender].add(static_cast<std::uint64_t>(line.index));
+      }
+    }
+    const double end_s = static_cast<double>(out_.slices.size()) * out_.slice_s;
+    for (const SkippedLine& line : told) {
+      const double at_s = static_cast<double>(line.told_ns - zero_received_ns_) / ns_in_s;
+      if (line.to < 0 || at_s >= end_s) continue;
+      std::uint64_t fresh = 0;
+      for (auto sent = sent_by_.lower_bound(line.sender_first); sent != sent_by_.end() && sent->first <= line.sender_last; ++sent)
+        fresh += add_sent(gone[sent->first], sent->second, line);
+      skipped_[slice_of(at_s)] += static_cast<std::int64_t>(fresh);
+      count_of(out_.skipped, line.reason) += fresh;
+    }
+  }
+
+  /// Those of the line's messages that were sent; returns how many of them are new.
+  static std::uint64_t add_sent(wire::IndexSet& gone, const wire::IndexSet& sent, const SkippedLine& line) {
+    const auto from = static_cast<std::uint64_t>(std::max<std::int64_t>(0, line.from)), to = static_cast<std::uint64_t>(line.to);
+    std::uint64_t fresh = 0;
+    for (const wire::IndexSet::Run& run : sent.runs()) {
+      if (run.from > to) break;
+      fresh += gone.add_range(std::max(run.from, from), std::min(run.to, to));
+    }
+    return fresh;
   }
 
   struct Counted {
@@ -225,7 +291,7 @@ class Digester {
       slice.max_us = rank_us(latencies_[i], 1);
       slice.from_plan_p50_us = rank_us(from_plan_[i], 0.5);
       slice.lag_p99_us = rank_us(lags_[i], 0.99);
-      under_way += sent_[i] * (copies ? static_cast<std::int64_t>(logs_.receivers.size()) : 1) - came_[i];
+      under_way += sent_[i] * (copies ? static_cast<std::int64_t>(logs_.receivers.size()) : 1) - came_[i] - skipped_[i];
       slice.in_flight = std::max<std::int64_t>(0, under_way);
     }
     out_.never_came = std::max<std::int64_t>(0, under_way);
@@ -257,7 +323,9 @@ class Digester {
   bool planned_ = true;
   std::int64_t zero_sent_ns_ = std::numeric_limits<std::int64_t>::max(), zero_received_ns_ = zero_sent_ns_;
   std::vector<std::vector<std::int64_t>> lags_, latencies_, from_plan_;
-  std::vector<std::int64_t> sent_, came_;  // by slice: messages, and copies, for the first time
+  std::vector<std::int64_t> sent_, came_;                  // by slice: messages, and copies, for the first time
+  std::vector<std::int64_t> skipped_;                      // by slice: copies of which it was told that they will not come
+  std::map<std::uint32_t, wire::IndexSet> sent_by_;        // by sender's number: its messages' indexes
   RunDigest out_;
 };
 

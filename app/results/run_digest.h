@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/results/stored_run.h"
+#include "workers/measure/accounts.h"
 #include "workers/measure/histogram.h"
 
 namespace n2nq::app {
@@ -21,7 +22,9 @@ struct TimeSlice {
   double p50_us, p99_us, max_us;  // of the latencies of what was received
   double from_plan_p50_us;        // of what was received; NaN also without a plan
   double lag_p99_us;              // of what was sent; NaN also without a plan
-  std::int64_t in_flight = 0;     // copies that were sent until its end, and had not come by then; where the logs hold every message
+  // Copies that were sent until its end, and by then had neither come nor been told as skipped; where the logs hold every message. What
+  // nobody asked for is told late: with requests they are at most so many.
+  std::int64_t in_flight = 0;
 };
 
 /// A delivery that took long, and the stages of its journey: lag + to broker + in queue + to receiver is latency from plan.
@@ -53,9 +56,12 @@ struct RunDigest {
   static constexpr int pairs_max = 40'000;  // 200 x 200; of more services there is no table of pairs
 
   bool whole = true;  // every message has a line (log: all) in the logs that are here; else what follows is of those that have
-  bool in_flight_known = true;  // the same, or of a sample of the messages (log: sampled) all lines at both ends
+  // The same, or of a sample of the messages (log: sampled) all lines at both ends, where none was unrequested: such logs do not say
+  // which these are.
+  bool in_flight_known = true;
   std::int64_t lines = 0;
-  std::int64_t never_came = 0;  // copies that were sent; where the logs hold every message
+  std::int64_t never_came = 0;     // copies that are in flight to the end; where the logs hold every message
+  measure::SkippedCounts skipped;  // copies that are not, though they never came: their receivers were told so in the time drawn
   double slice_s = 1;
   std::vector<TimeSlice> slices;
   std::vector<std::vector<SlowMessage>> slowest;  // per slice, slowest first

@@ -225,6 +225,35 @@ void bound_in_flight(FigureSeries& series, QStringList& remarks, const DrawnRun&
                                .arg(axis_number(bound), bound_text(bound_us));
 }
 
+bool has_requests(const DrawnRun& run) {
+  const Json requests = run.run.summary.value(Json::json_pointer("/settings/queue/requests"), Json(false));
+  return !requests.is_null() && requests != false;
+}
+
+/// What the ledger has of copies that did not come, where no log says when that was known; " (unrequested, lost)".
+QString parts_that_never_came(const DrawnRun& run) {
+  const measure::SkippedCounts& told = run.digest->skipped;
+  const std::pair<const char*, std::uint64_t> parts[] = {{"expired", told.expired}, {"unrequested", told.unrequested},
+                                                         {"parked", told.parked},   {"cut_off", told.cut_off},
+                                                         {"still_queued", 0},       {"lost", 0},
+                                                         {"refused", 0},            {"lost_before_queue", 0}};
+  QStringList words;
+  for (const auto& [part, count] : parts) {
+    const std::string path = std::string("ledger.total.") + part;
+    if (number_at(run.run.summary, path) > static_cast<double>(count)) words += words_of_path(path);
+  }
+  return words.isEmpty() ? QString() : QString(" (%1)").arg(words.join(", "));
+}
+
+/// What is in flight, as far as the curve does not say it.
+void tell_in_flight(QStringList& remarks, const DrawnRun& run) {
+  if (has_requests(run))
+    remarks += of_run(run) + "at most so many: with requests what nobody asked for is under way until N2NQ tells that it was skipped.";
+  if (run.digest->never_came > 0)
+    remarks += of_run(run) + QString("%1 copies never came%2: here they are under way to the end.")
+                                 .arg(count_text(run.digest->never_came), parts_that_never_came(run));
+}
+
 /// Where 0 of the figures over time is, in seconds since the common start, by which events are told. NaN: not known.
 double zero_at_s(const StoredRun& run) {
   // Without a plan it is when the first message was sent that is measured, and that is behind the warm-up.
@@ -266,10 +295,8 @@ void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
       in_flight.series.push_back(
           over_time(run, one ? QString() : name_of(run), [](const TimeSlice& slice) { return static_cast<double>(slice.in_flight); }));
       bound_in_flight(in_flight.series.back(), in_flight.remarks, run);
-      if (run.digest->never_came > 0)
-        in_flight.remarks +=
-            of_run(run) + QString("%1 copies never came (expired, refused, parked, lost, …): here they are under way to the end.")
-                              .arg(count_text(run.digest->never_came));
+      if (has_requests(run)) in_flight.y.title = "Copies under way, at most";
+      tell_in_flight(in_flight.remarks, run);
     } else {
       latency.remarks += of_run(run) +
                          "of those deliveries that the logs hold; rates and copies under way are not drawn, because not every "

@@ -15,6 +15,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr std::size_t unreadable_told_max = 10;
+constexpr std::string_view skipped_begins = "# skipped:";
 
 /// "key=123" among the words of a line.
 std::optional<std::int64_t> number_in(std::string_view line, std::string_view key) {
@@ -40,6 +41,13 @@ void take_remark(Log& log, std::string_view line, std::int64_t number, std::stri
       tell_unreadable(log, number, "not a line between clocks: " + std::string(line.substr(0, 60)));
     return;
   }
+  if constexpr (requires { log.skipped; }) {
+    if (line.starts_with(skipped_begins)) {
+      const auto skipped = measure::parse_skipped_line(line);
+      if (skipped) return log.skipped.push_back(*skipped);
+      return tell_unreadable(log, number, "not a line of what will not come: " + std::string(line.substr(0, 60)));
+    }
+  }
   if (line.find('\t') != std::string_view::npos) {
     log.named_columns = line.substr(std::min<std::size_t>(2, line.size())) == columns;
     return;
@@ -64,14 +72,16 @@ bool read_log(Log& log, std::string_view columns, Parse&& parse, std::int64_t& r
     const std::string_view line = rest.substr(0, newline);
     rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
     if (line.empty()) continue;
-    if (line.front() == '#') {
+    const bool is_remark = line.front() == '#';
+    // What was skipped is held like a message's line.
+    if ((!is_remark || line.starts_with(skipped_begins)) && --room < 0) {
+      error = QString("the logs hold more than %1 lines, which is more than can be looked at together").arg(ServiceLogs::lines_max);
+      return false;
+    }
+    if (is_remark) {
       take_remark(log, line, number, columns);
       has_foot = has_foot || line.starts_with("# lines: ");
       continue;
-    }
-    if (--room < 0) {
-      error = QString("the logs hold more than %1 lines, which is more than can be looked at together").arg(ServiceLogs::lines_max);
-      return false;
     }
     // A process may go on with a log of which the one before had written the foot: that is none, then.
     if (std::exchange(has_foot, false)) {

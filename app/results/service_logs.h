@@ -52,6 +52,7 @@ struct SenderLog : LogFrame {
 };
 struct ReceiverLog : LogFrame {
   std::vector<measure::ReceivedLine> lines;
+  std::vector<measure::SkippedLine> skipped;  // what it was told that it will not get, in the file's order; with `log: all` only
 };
 
 inline bool is_warm_up(const measure::SentLine& line) {

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t preset_name_chars_max = 60;
 const char* const built_in_folder = ":/presets";
 const char* const suffix = ".yaml";
+constexpr std::string_view modified = " (modified)";
 
 /// In the order in which a person should meet them.
 const std::vector<std::string_view>& built_in_names() {
@@ -73,7 +74,23 @@ Preset described(const std::string& name, const ReadSettings& read, bool built_i
   return {name, read.settings->title.empty() ? name : read.settings->title, read.settings->description, built_in};
 }
 
+/// The title's end goes, in whole letters, where both are longer than a title may be.
+void mark_title(Settings& settings) {
+  std::u32string title = QString::fromStdString(settings.title).toStdU32String();
+  while (!title.empty() && set_value(settings, "title", QString::fromStdU32String(title).toStdString().append(modified))) title.pop_back();
+}
+
 }  // namespace
+
+Settings named_as_modified(Settings settings, const Settings& preset) {
+  Settings unnamed = settings;
+  unnamed.title = preset.title;
+  unnamed.description = preset.description;
+  if (unnamed == preset) return settings;
+  if (settings.description == preset.description) settings.description.clear();
+  if (settings.title == preset.title && !settings.title.ends_with(modified)) mark_title(settings);
+  return settings;
+}
 
 bool names_a_file(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(".yaml") || text.ends_with(".yml");

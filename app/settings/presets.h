@@ -21,6 +21,10 @@ struct Preset {
   bool built_in = true;
 };
 
+/// What a run of `settings` is called that began as those of a preset, or of a file: where they differ in more than names, a title that is
+/// still the preset's says so ("Quick look (modified)"), and a description that is still the preset's is left out, being of other settings.
+Settings named_as_modified(Settings settings, const Settings& preset);
+
 /// Ends in .yaml or .yml, or holds a slash: everything else is the name of a preset or a case.
 bool names_a_file(std::string_view text);
 

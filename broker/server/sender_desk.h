@@ -78,7 +78,7 @@ class SenderDesk {
   bool refuses_lapsed() const { return lapsed_refused_; }
   /// Behind each wake-up's deliveries: tells what is due of what is accepted, or a part of it.
   void tell_due();
-  /// Tells everything that is untold, then says that the broker is ending to those who have not ended.
+  /// Tells everything that is untold, then says to those who have not ended that N2NQ is ending.
   void dismiss();
 
   /// What counts against the memory budget.

@@ -374,6 +374,7 @@ figures:
         for side, folder in zip("AB", folders):
             self.assertEqual(p50[side], json.loads((folder / "summary.json").read_text())["latency_us"]["p50"])
         self.assertEqual(p50["B against A"], "under 5 repeats: no statement")
+        self.assertAlmostEqual(p50["B − A (%)"], (p50["B"] / p50["A"] - 1) * 100, places=6)
         self.assertEqual([row[0] for row in told["settings"]["rows"]], ["queue.mode"])
 
     def compared(self, told, figure):
@@ -432,7 +433,7 @@ figures:
         lines[rows[1]] = lines[rows[2]] = lines[rows[0]]
         log.write_text("".join(lines))
         self.assertEqual(report(folder).returncode, 0)
-        self.assertIn("2 copies never came (expired, refused, parked, lost, …)", (folder / "report.html").read_text())
+        self.assertIn("2 copies never came: here they are under way to the end", (folder / "report.html").read_text())
 
     def test_logs_that_are_not_here_are_not_drawn_as_nothing(self):
         few = ("--set", "senders.messages=5", "--set", "senders.delay_ms=10", "--set", "senders.amount=2", "--set", "receivers.amount=2")

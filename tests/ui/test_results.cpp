@@ -372,7 +372,7 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     run.p99_us = 900;
     run.mean_lowest_95_us = 230;
     run.clock_bound_us = 33;
-    run.deliveries = 20'000;
+    run.deliveries = run.samples = 20'000;
     n2nq::ui::ResultsList list(bench->window().theme());
     list.resize(page().findChild<n2nq::ui::ResultsList*>()->size());
     list.show();

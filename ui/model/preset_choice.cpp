@@ -48,4 +48,8 @@ bool PresetChoice::is_modified() const {
   return !name_.isEmpty() && !(form_.settings() == saved_);
 }
 
+app::Settings PresetChoice::settings_to_run() const {
+  return app::named_as_modified(form_.settings(), saved_);
+}
+
 }  // namespace n2nq::ui

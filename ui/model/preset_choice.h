@@ -28,6 +28,8 @@ class PresetChoice : public QObject {
   /// The title for the menu; "no preset" when there is none.
   QString title() const;
   bool is_modified() const;
+  /// Of the form, with the names that a run of them has.
+  app::Settings settings_to_run() const;
 
  signals:
   void changed();

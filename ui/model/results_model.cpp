@@ -35,7 +35,7 @@ double latency_us(const app::ResultEntry& of, int column) {
 }
 
 bool has_few_samples(const app::ResultEntry& of, int column) {
-  return app::has_few_samples(column == ResultsModel::p50 ? "latency_us.p50" : "latency_us.p99", static_cast<double>(of.deliveries));
+  return app::has_few_samples(column == ResultsModel::p50 ? "latency_us.p50" : "latency_us.p99", static_cast<double>(of.samples));
 }
 
 /// Of few samples, less than its ±, or near the floor. latency_doubts() say so in words.

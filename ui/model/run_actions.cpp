@@ -7,7 +7,8 @@ namespace {
 constexpr const char* lock_reason = "Locked while a run is on: every figure belongs to one set of settings. Stop the run to change it.";
 }
 
-RunActions::RunActions(app::RunControl& run, SettingsForm& form, QObject* parent) : QObject(parent), run_(run), form_(form) {
+RunActions::RunActions(app::RunControl& run, SettingsForm& form, const PresetChoice& presets, QObject* parent)
+    : QObject(parent), run_(run), form_(form), presets_(presets) {
   // First of those who hear of it. What does not come as far leaves the last run on the screen.
   connect(&run_, &app::RunControl::state_changed, this, [this] {
     if (run_.state() == app::RunState::preparing) emit fresh_run();
@@ -49,7 +50,7 @@ bool RunActions::hand_over() {
     emit refused(key);
     return false;
   }
-  run_.set_settings(form_.settings());
+  run_.set_settings(presets_.settings_to_run());
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <QObject>
 
 #include "app/control/run_control.h"
+#include "ui/model/preset_choice.h"
 #include "ui/model/settings_form.h"
 
 namespace n2nq::ui {
@@ -12,7 +13,7 @@ namespace n2nq::ui {
 class RunActions : public QObject {
   Q_OBJECT
  public:
-  RunActions(app::RunControl& run, SettingsForm& form, QObject* parent = nullptr);
+  RunActions(app::RunControl& run, SettingsForm& form, const PresetChoice& presets, QObject* parent = nullptr);
 
   void start_all();
   void start(app::Role role);
@@ -46,6 +47,7 @@ class RunActions : public QObject {
 
   app::RunControl& run_;
   SettingsForm& form_;
+  const PresetChoice& presets_;
   QString hold_;
   bool beginning_ = false;
 };

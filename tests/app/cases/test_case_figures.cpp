@@ -44,6 +44,20 @@ TEST(case_figures, between_hosts_what_their_clocks_leave_open_stands_beside_each
   EXPECT_EQ(exact.find("clocks"), std::string::npos) << exact;
 }
 
+TEST(case_figures, say_first_that_external_services_ran_here) {
+  const CasePlan plan = small_plan("1", R"(  place: { values: [{ name: external, place: { senders: external, receivers: external } }] }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50, where: { place: external }, remarks: [what its file says] }
+)");
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  while (const auto run = schedule.next(results)) results.add(finished(*run, 100));
+  const QStringList remarks = case_figure(plan, schedule, results, 0).remarks;
+  ASSERT_GE(remarks.size(), 2) << remarks.join('\n').toStdString();
+  EXPECT_EQ(remarks[0], "External services ran on this machine, as no hosts were given.");
+  EXPECT_EQ(remarks[1], "what its file says");
+}
+
 TEST(case_figures, tell_which_runs_had_another_machine_of_the_same_name) {
   const CasePlan plan = small_plan("1, 2", until_tight);
   const CaseSchedule schedule(plan);

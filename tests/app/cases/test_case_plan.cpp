@@ -98,11 +98,17 @@ TEST(case_plan, without_hosts_runs_here_or_not_at_all) {
   for (const CasePoint* point : points_with(delay, "external")) {
     EXPECT_TRUE(point->runs_here);
     EXPECT_EQ(point->settings.senders.host, "local");
+    EXPECT_TRUE(point->label.contains(", external (here), ")) << point->label.toStdString();
+    EXPECT_NE(point->settings.title.find("external (here)"), std::string::npos) << point->settings.title;
   }
+  for (const CasePoint* point : points_with(delay, "internal")) EXPECT_FALSE(point->label.contains("here")) << point->label.toStdString();
   EXPECT_EQ(delay.distinct_points().size() * 2, delay.points().size()) << "internal and external are the same here: run once";
 
   const CasePlan location = plan_of(built_in("5"), {.scale = Scale::quick});
-  for (const CasePoint* point : points_with(location, "both external")) EXPECT_NE(point->not_run, "");
+  for (const CasePoint* point : points_with(location, "both external")) {
+    EXPECT_NE(point->not_run, "");
+    EXPECT_FALSE(point->label.contains("here")) << point->label.toStdString();
+  }
   for (const CasePoint* point : points_with(location, "both internal")) EXPECT_EQ(point->not_run, "");
   EXPECT_EQ(location.distinct_points().size(), 6u);
 }
@@ -273,7 +279,7 @@ TEST(case_plan, says_which_point_cannot_be_run) {
   file.base.limits.message_max_bytes = 2000;
   QStringList errors;
   EXPECT_FALSE(CasePlan::make(file, {.scale = Scale::quick}, errors));
-  EXPECT_TRUE(errors.value(0).startsWith("external, 4 kB, 1: senders.size_bytes must be at most limits.message_max_bytes"))
+  EXPECT_TRUE(errors.value(0).startsWith("external (here), 4 kB, 1: senders.size_bytes must be at most limits.message_max_bytes"))
       << errors.value(0).toStdString();
 }
 

@@ -155,6 +155,37 @@ TEST_F(ResultTest, logs_that_were_removed_during_the_run_are_missed) {
   EXPECT_EQ(finish().outcome.reasons.size(), 1);  // then there are none but N2NQ's
 }
 
+TEST_F(ResultTest, logs_of_a_group_that_gave_no_account_are_missed_too) {
+  receivers = nullptr;
+  record.settings.receivers.amount = 2;
+  const QString missed =
+      "log incomplete: 1 of 2 logs of the receivers are missing, the first is R002.log: no account says what became of them";
+  EXPECT_FALSE(finish().outcome.reasons.contains(missed)) << "it never began, as far as is known";
+  record.processes[index_of(Role::receivers)].hello.emplace();
+  RunResult result = finish();
+  EXPECT_TRUE(result.outcome.reasons.contains(missed)) << text(result.outcome);
+  record.processes[index_of(Role::receivers)].files_left = "they lie on lab-1";
+  result = finish();
+  EXPECT_FALSE(result.outcome.reasons.contains(missed)) << "that says why: " << text(result.outcome);
+}
+
+TEST_F(ResultTest, a_folder_that_is_left_on_a_host_is_told_and_taints_nothing) {
+  record.processes[index_of(Role::senders)].folder_left = "lab-1: all logs were brought, but the folder runs/x could not be removed there";
+  const RunResult result = finish();
+  EXPECT_EQ(result.outcome.verdict, Verdict::clean) << text(result.outcome);
+  EXPECT_EQ(result.outcome.reasons, QStringList(record.of(Role::senders).folder_left));
+}
+
+TEST_F(ResultTest, who_did_not_wait_is_told_what_may_be_missing_where_something_is) {
+  record.stopped_by_user = record.hurried_by_user = true;
+  EXPECT_EQ(finish().outcome.reasons, QStringList("stopped by the user, who did not wait"));
+  const QString may_be = "stopped by the user, who did not wait: what was on its way then, or not read yet, may be missing";
+  receivers["received"] = 1;
+  receivers["services"][0].update({{"received", 1}, {"handed_over", 2}, {"delivered_sets", {{1, 1, "0"}}}});
+  const RunResult result = finish();
+  EXPECT_TRUE(result.outcome.reasons.contains(may_be)) << text(result.outcome);
+}
+
 TEST_F(ResultTest, senders_that_were_held_back_are_told_and_taint_nothing) {
   broker["held_back_by_memory_ns"] = 3'210'000'000;
   broker["held_back_by_receivers_ns"] = 40'000'000;

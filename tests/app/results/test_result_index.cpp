@@ -6,6 +6,7 @@
 #include <QDirIterator>
 #include <QFile>
 #include <QTemporaryDir>
+#include <algorithm>
 #include <atomic>
 #include <climits>
 #include <cmath>
@@ -157,6 +158,20 @@ TEST_F(ResultIndexTest, MachinesAreKeptInTheIndexAndReadAgainFromOneOfAnotherFor
   file.close();
   EXPECT_EQ(machines_of(list(), "second"), "lab-1, lab-2, lab-3");
   EXPECT_EQ(remark, QString());
+}
+
+TEST_F(ResultIndexTest, DeliveriesAreThoseOfTheLedgerWithoutDuplicates) {
+  change_summary(folder + "/first", [](nlohmann::json& summary) {
+    summary["ledger"]["total"] = {{"delivered", 719}, {"duplicated", 26}};
+    summary["latency_us"]["count"] = 745;
+  });
+  for (const char* from : {"the folder", "the index"}) {
+    const auto entries = list();
+    const auto first = std::ranges::find(entries, QString("first"), &ResultEntry::name);
+    ASSERT_TRUE(first != entries.end());
+    EXPECT_EQ(first->deliveries, 719) << from;
+    EXPECT_EQ(first->samples, 745) << from;
+  }
 }
 
 TEST_F(ResultIndexTest, NotesAndTagsAreKeptInTheFolderAndFound) {

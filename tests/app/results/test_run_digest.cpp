@@ -14,6 +14,7 @@
 
 #include "app/control/hgrm.h"
 #include "app/results/run_figures.h"
+#include "app/results/service_logs.h"
 #include "tests/app/results/made_runs.h"
 
 namespace n2nq::app {
@@ -118,6 +119,91 @@ TEST(RunDigest, IsWholeOnlyWhereTheLogsThatAreHereMakeUpWhatTheSummaryCounts) {
   EXPECT_FALSE(is_whole()) << "the senders' logs lie elsewhere";
 }
 
+measure::ReceivedLine received_line(int index) {
+  const std::int64_t due_ns = 1000 * s + index * ms;
+  return {.index = index, .sender = 1, .intended_ns = due_ns, .sent_ns = due_ns, .received_ns = due_ns + ms, .latency_ns = ms};
+}
+
+/// The log of a receiver of run_of_ten() that got these of the ten, and was told that.
+void make_log_of_told(const QString& path, int first, int last, const std::vector<measure::SkippedLine>& told) {
+  std::vector<measure::ReceivedLine> received;
+  for (int i = first; i <= last; ++i) received.push_back(received_line(i));
+  make_log(path, measure::received_columns, received);
+  QFile file(path);
+  ASSERT_TRUE(file.open(QIODevice::Append));
+  for (const measure::SkippedLine& line : told) {
+    char written[measure::line_bytes_max];
+    file.write(written, static_cast<qint64>(measure::format_line(written, line)));
+  }
+}
+
+measure::SkippedLine skipped_line(std::int64_t from, std::int64_t to, wire::SkipReason reason, std::int64_t told_ms) {
+  return {.from = from, .to = to, .sender_first = 1, .sender_last = 9, .reason = reason, .told_ns = 1000 * s + told_ms * ms};
+}
+
+/// Ten messages within the first slice; the last of the first receiver comes in the second.
+TEST(RunDigest, WhatAReceiverIsToldThatItWillNotGetIsUnderWayNoMore) {
+  const QTemporaryDir folder;
+  StoredRun run = run_of_ten(folder, 2);
+  run.summary["services"]["receivers"][1]["received"] = 5;
+  const auto digest_of_told = [&](const std::vector<measure::SkippedLine>& told) {
+    make_log_of_told(folder.filePath("receivers/R002.log"), 0, 4, told);
+    QString error;
+    auto digest = digest_of(run, error);
+    EXPECT_TRUE(digest) << error.toStdString();
+    return digest.value_or(RunDigest());
+  };
+  const auto unrequested = wire::SkipReason::unrequested, expired = wire::SkipReason::expired;
+  // More than was sent, once more, and one that came all the same.
+  RunDigest digest = digest_of_told({skipped_line(5, 5, expired, 6), skipped_line(-3, 20, unrequested, 8),
+                                     skipped_line(7, 8, unrequested, 9), skipped_line(2, 2, expired, 9)});
+  ASSERT_EQ(digest.slices.size(), 2u);
+  EXPECT_EQ(digest.slices[0].in_flight, 1);
+  EXPECT_EQ(digest.slices[1].in_flight, 0);
+  EXPECT_EQ(digest.never_came, 0);
+  EXPECT_EQ(digest.skipped, (measure::SkippedCounts{.expired = 1, .unrequested = 4}));
+
+  digest = digest_of_told({skipped_line(5, 9, unrequested, 1000)});
+  ASSERT_EQ(digest.slices.size(), 2u) << "no time is added for it";
+  EXPECT_EQ(digest.slices[1].in_flight, 5) << "it was told later";
+  EXPECT_EQ(digest.never_came, 5);
+  EXPECT_EQ(digest.skipped, measure::SkippedCounts());
+
+  // Logs of a sample do not say it.
+  run.summary["logs"]["mode"] = "sampled";
+  EXPECT_TRUE(digest_of_told({}).in_flight_known);
+  run.summary["ledger"]["total"]["unrequested"] = 5;
+  EXPECT_FALSE(digest_of_told({}).in_flight_known);
+}
+
+TEST(RunDigest, InALoadBalancerWhatOneReceiverIsToldIsOverUnlessAnotherGotIt) {
+  const QTemporaryDir folder;
+  StoredRun run = run_of_ten(folder, 2);
+  run.summary["settings"]["queue"]["mode"] = "load-balancer";
+  run.summary["services"]["receivers"][0]["received"] = run.summary["services"]["receivers"][1]["received"] = 4;
+  make_log_of_told(folder.filePath("receivers/R001.log"), 0, 3, {});
+  make_log_of_told(folder.filePath("receivers/R002.log"), 5, 8, {skipped_line(3, 4, wire::SkipReason::parked, 8)});
+  QString error;
+  const auto digest = digest_of(run, error);
+  ASSERT_TRUE(digest) << error.toStdString();
+  EXPECT_EQ(digest->never_came, 1) << "the last one";
+  EXPECT_EQ(digest->skipped, measure::SkippedCounts{.parked = 1});
+}
+
+TEST(RunDigest, ALineOfWhatWillNotComeThatCannotBeReadIsNamed) {
+  const QTemporaryDir folder;
+  run_of_ten(folder, 1);
+  QFile file(folder.filePath("receivers/R001.log"));
+  ASSERT_TRUE(file.open(QIODevice::Append));
+  file.write("# skipped: senders=1-1 from=2 to=1 reason=expired told_ns=1\n");
+  file.close();
+  QString error;
+  const auto logs = read_logs(folder.path(), error);
+  ASSERT_TRUE(logs) << error.toStdString();
+  EXPECT_EQ(logs->receivers.at(0).unreadable_count, 1);
+  EXPECT_TRUE(logs->receivers.at(0).skipped.empty());
+}
+
 TEST(RunFigures, APercentileWithTenSamplesAboveItIsNotGrey) {
   const QTemporaryDir folder;
   make_run(folder.path(), {});
@@ -217,6 +303,28 @@ TEST(RunFigures, MarksStandWhereTheMeasuredTimeWasBehindAWarmUpAsFastAsItGoes) {
   EXPECT_EQ(told(1, 100, nullptr).at_s, std::vector<double>{3.5}) << "by the plan it is over at the common start";
   drawn.run.summary["events"] = nlohmann::json::array();
   EXPECT_EQ(told(0, 100, nullptr).remarks, 0) << "nothing to mark";
+}
+
+TEST(RunFigures, WhatIsInFlightSaysWhatTheLedgerHasOfWhatNeverCameAndThatItIsAtMostSoMuch) {
+  const QTemporaryDir folder;
+  DrawnRun drawn = drawn_without_logs(folder.path());
+  drawn.digest->slices.emplace_back(TimeSlice{});
+  drawn.digest->never_came = 3;
+  drawn.digest->skipped.unrequested = 7;
+  drawn.run.summary["ledger"]["total"].update({{"expired", 0}, {"unrequested", 7}, {"lost_before_queue", 2}, {"lost", 1}});
+  const auto in_flight = [&drawn] {
+    const auto figures = run_figures({drawn});
+    const auto found = std::find_if(figures.begin(), figures.end(), [](const Figure& each) { return each.id == "in-flight-over-time"; });
+    return found == figures.end() ? Figure() : *found;
+  };
+  const Figure all = in_flight();
+  EXPECT_EQ(all.y.title, "Copies under way");
+  EXPECT_EQ(all.remarks, QStringList("3 copies never came (lost, lost before queue): here they are under way to the end."));
+  drawn.run.summary["settings"]["queue"]["requests"] = false;
+  EXPECT_EQ(in_flight().y.title, "Copies under way");
+  drawn.run.summary["settings"]["queue"]["requests"] = true;
+  EXPECT_EQ(in_flight().y.title, "Copies under way, at most");
+  EXPECT_EQ(in_flight().remarks.filter("at most so many").size(), 1);
 }
 
 TEST(RunFigures, OneMessageInAShortSliceMakesNoPeakOfTheRate) {

@@ -73,6 +73,39 @@ TEST_F(PresetsTest, the_thesis_preset_is_not_held_back_by_the_memory_budget) {
     EXPECT_EQ(remark.find("hold the senders back"), std::string::npos);
 }
 
+TEST_F(PresetsTest, a_run_of_other_settings_says_that_and_nothing_that_is_true_of_the_preset_alone) {
+  const Settings preset = *presets.load("quick").settings;
+  EXPECT_EQ(named_as_modified(preset, preset), preset);
+  Settings longer = preset;
+  longer.senders.messages = 600;
+  const Settings named = named_as_modified(longer, preset);
+  EXPECT_EQ(named.title, "Quick look (modified)");
+  EXPECT_EQ(named.description, "");
+  EXPECT_EQ(named.senders.messages, 600);
+  Settings again = named;
+  again.senders.amount = 3;
+  EXPECT_EQ(named_as_modified(again, named).title, "Quick look (modified)") << "what such a run left, changed once more";
+  longer.title = "Mine";
+  longer.description = "What I want to know.";
+  EXPECT_EQ(named_as_modified(longer, preset), longer) << "somebody's own words";
+  Settings renamed = preset;
+  renamed.title = "Mine";
+  EXPECT_EQ(named_as_modified(renamed, preset), renamed) << "what it says of the settings is true";
+  Settings unnamed = preset;
+  unnamed.title.clear();
+  Settings changed = unnamed;
+  changed.senders.amount = 3;
+  EXPECT_EQ(named_as_modified(changed, unnamed).title, "");
+}
+
+TEST_F(PresetsTest, a_title_that_is_as_long_as_may_be_keeps_whole_letters_before_what_is_added) {
+  Settings preset, changed;
+  for (int i = 0; i < 50; ++i) preset.title += "ö";
+  changed = preset;
+  changed.senders.amount = 3;
+  EXPECT_EQ(named_as_modified(changed, preset).title, preset.title.substr(0, 88) + " (modified)");
+}
+
 TEST_F(PresetsTest, a_saved_one_is_listed_loaded_and_removed) {
   Settings settings;
   settings.title = "Mine";
