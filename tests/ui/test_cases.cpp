@@ -26,6 +26,8 @@
 #include "ui/chart/figure_view.h"
 #include "ui/model/cases_model.h"
 #include "ui/page/status_strip.h"
+#include "ui/widget/elided_label.h"
+#include "ui/widget/progress_line.h"
 #include "ui/widget/progress_strip.h"
 #include "ui/widget/state_light.h"
 
@@ -63,6 +65,18 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     });
     timer->start(20);
     return answers + 1;
+  }
+  QString words(const char* name) { return bench->find<n2nq::ui::ElidedLabel>(QLatin1String(name))->full_text(); }
+  double share() { return bench->find<n2nq::ui::ProgressLine>(QStringLiteral("cases_progress"))->share(); }
+  /// Of the own case alone, which has six runs and not all of them.
+  void says_how_far_it_is() {
+    const int left = 6 - row().runs_done;
+    const QString runs = left == 1 ? QStringLiteral("1 run") : QStringLiteral("%1 runs").arg(left);
+    const QString said = QStringLiteral("%1 of 6 runs done; Resume goes on with %2, about ").arg(row().runs_done).arg(runs);
+    const QString doing = words("cases_doing");
+    QVERIFY2(doing.startsWith(said) && doing.endsWith(QStringLiteral(" s")), qPrintable(doing));
+    QCOMPARE(words("cases_left"), QStringLiteral("1 of 8 cases ticked"));
+    QCOMPARE(share(), row().runs_done / 6.0);
   }
   void click_box(int at) {
     QStyleOptionViewItem option;
@@ -204,7 +218,8 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QCOMPARE(light->word(), QStringLiteral("not started"));
     QCOMPARE(progress->text(), QStringLiteral("not started"));
     QVERIFY2(status->text().contains(QStringLiteral("no run yet")), qPrintable(status->text()));
-    QVERIFY(cell(own, 5).contains(QStringLiteral("stopped")));
+    QVERIFY2(cell(own, 5).contains(QStringLiteral("paused")), qPrintable(cell(own, 5)));
+    says_how_far_it_is();
     QVERIFY(values()->rowCount() >= 1);
     bench->window().show_page(QStringLiteral("Bench"));
     QVERIFY(button("button_start_all")->isEnabled());
@@ -245,6 +260,8 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     // Boxes and scale are as they were left.
     QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
     QVERIFY(button("scale_quick")->isChecked());
+    QVERIFY2(cell(own, 5).contains(QStringLiteral("stopped")), qPrintable(cell(own, 5)));
+    says_how_far_it_is();
     // By another build than the one that began it: asked, and nothing happens where it is left.
     int answered = answer_about_build(QStringLiteral("Leave it"));
     QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
@@ -271,6 +288,8 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(bench->click(QStringLiteral("button_cases_resume")));
     QVERIFY(BenchWindow::wait_for([&] { return answers == answered; }));
     QVERIFY(BenchWindow::wait_for([this] { return !desk().is_on() && row().state == CasesDesk::State::done; }));
+    QCOMPARE(words("cases_doing"), QStringLiteral("6 of 6 runs done"));
+    QCOMPARE(share(), 1.0);
     QCOMPARE(row().folder, folder);
     QCOMPARE(QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(), 6);
     QCOMPARE(values()->rowCount(), 3);
@@ -468,6 +487,38 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
              qPrintable(table->item(0, 1)->toolTip()));
     QVERIFY(table->item(1, 1)->toolTip().contains(QStringLiteral("fewer than 10 samples above it")));
     QVERIFY(!table->item(2, 1)->toolTip().contains(QStringLiteral("floor")));
+  }
+
+  void while_a_run_is_on_no_case_can_be_begun_and_that_is_said_no_longer() {
+    QVERIFY(button("button_cases_run")->isEnabled() && button("button_cases_run_all")->isEnabled());
+    bench->window().presets().choose(QStringLiteral("quick"));
+    bench->set({{"senders.messages", "none"}, {"senders.delay_ms", "20"}});
+    QVERIFY(bench->click(QStringLiteral("button_start_all")));
+    QVERIFY(bench->wait_for_state(n2nq::app::RunState::running));
+    const QString why = QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5)");
+    for (const char* name : {"button_cases_run", "button_cases_run_all", "button_cases_resume"}) {
+      QVERIFY2(!button(name)->isEnabled(), name);
+      QCOMPARE(button(name)->toolTip(), why);
+    }
+    // Who asks all the same is told so, and only as long as it is so.
+    desk().run({own}, CasesDesk::Begin::anew);
+    QVERIFY(!desk().is_on());
+    QVERIFY2(bench->messages().contains(why), qPrintable(bench->messages()));
+    QVERIFY(bench->click(QStringLiteral("button_stop_all")));
+    QVERIFY(bench->wait_for_state(n2nq::app::RunState::finished));
+    QVERIFY2(!bench->messages().contains(why), qPrintable(bench->messages()));
+    QVERIFY(button("button_cases_run")->isEnabled() && button("button_cases_run_all")->isEnabled());
+    QCOMPARE(button("button_cases_run")->toolTip(), QStringLiteral("Begins the ticked cases, one after the other"));
+  }
+
+  void what_was_stopped_says_so_and_how_far_it_is() {
+    QVERIFY(bench->click(QStringLiteral("button_cases_run")));
+    QVERIFY(BenchWindow::wait_for([this] { return desk().is_on() && row().runs_done >= 1; }));
+    QVERIFY(bench->click(QStringLiteral("button_cases_stop")));
+    QVERIFY(wait_off());
+    QVERIFY(settled());
+    QVERIFY2(cell(own, 5).contains(QStringLiteral("stopped")), qPrintable(cell(own, 5)));
+    says_how_far_it_is();
   }
 
   void closing_stops_in_order_and_loses_nothing_finished() {

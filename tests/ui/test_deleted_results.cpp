@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QLabel>
+#include <QLineEdit>
 #include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTableView>
@@ -28,6 +29,45 @@ class TestDeletedResults : public n2nq::ui_test::ResultsPageTest {
     QVERIFY(settled());
     QCOMPARE(rows(), 1);
     QVERIFY(bench->click(QStringLiteral("button_result_undo")));
+    QVERIFY(settled());
+    QCOMPARE(rows(), 2);
+  }
+
+  void undo_has_its_key_wherever_the_focus_is_but_in_a_text_field() {
+    bench->window().activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&bench->window(), n2nq::ui_test::deadline_ms));
+    const auto undo = [this] { QTest::keyClick(bench->window().focusWidget(), Qt::Key_Z, Qt::ControlModifier); };
+    const auto remove = [this] {
+      auto* button = bench->find<QAbstractButton>(QStringLiteral("button_result_delete"));
+      button->setFocus(Qt::MouseFocusReason);  // as a click does on most desktops
+      return bench->click(QStringLiteral("button_result_delete")) && settled();
+    };
+    // By the mouse alone: the button that was clicked is disabled by then.
+    table()->selectRow(0);
+    QVERIFY(remove());
+    QCOMPARE(rows(), 1);
+    undo();
+    QVERIFY(settled());
+    QCOMPARE(rows(), 2);
+    // All of them, by keys alone: the table that had the focus is not to be seen any more.
+    table()->setFocus();
+    table()->selectAll();
+    QTest::keyClick(table(), Qt::Key_Delete);
+    QVERIFY(settled());
+    QCOMPARE(rows(), 0);
+    undo();
+    QVERIFY(settled());
+    QCOMPARE(rows(), 2);
+    // With the focus in the table; not in a text field, whose own Ctrl+Z it is.
+    table()->selectRow(0);
+    QVERIFY(remove());
+    QVERIFY(bench->type(QStringLiteral("results_search"), QStringLiteral("x")));
+    undo();
+    QVERIFY(settled());
+    QCOMPARE(bench->find<QLineEdit>(QStringLiteral("results_search"))->text(), QString());
+    QCOMPARE(rows(), 1);
+    table()->setFocus();
+    undo();
     QVERIFY(settled());
     QCOMPARE(rows(), 2);
   }

@@ -47,9 +47,37 @@ class TestHosts : public HostsPageTest {
     QVERIFY(bench->hosts().hosts().find("lab-2"));
     QTest::keyClick(table(), Qt::Key_Delete);
     QVERIFY(!bench->hosts().hosts().find("lab-2"));
+    bench->window().activateWindow();  // shortcuts are an active window's, and there was a dialog
+    QVERIFY(QTest::qWaitForWindowActive(&bench->window(), deadline_ms));
     QTest::keyClick(table(), Qt::Key_Z, Qt::ControlModifier);
     QVERIFY(bench->hosts().hosts().find("lab-2"));
     QVERIFY(bench->window().focusWidget() == table());
+  }
+
+  void undo_has_its_key_wherever_the_focus_is_but_in_a_text_field() {
+    bench->hosts().put(named("lab-1"));
+    const auto undo = [this] { QTest::keyClick(bench->window().focusWidget(), Qt::Key_Z, Qt::ControlModifier); };
+    const auto is_there = [this] { return bench->hosts().hosts().find("lab-1") != nullptr; };
+    // By the mouse alone: the button that was clicked is disabled by then, and no table is left.
+    table()->selectRow(1);
+    bench->find<QAbstractButton>("button_host_remove")->setFocus(Qt::MouseFocusReason);
+    QVERIFY(bench->click("button_host_remove"));
+    QVERIFY(!is_there());
+    undo();
+    QVERIFY(is_there());
+    table()->setFocus();
+    QTest::keyClick(table(), Qt::Key_Delete);
+    QVERIFY(!is_there());
+    undo();
+    QVERIFY(is_there());
+    table()->selectRow(1);
+    QVERIFY(bench->click("button_host_remove"));
+    auto* field = bench->find<QLineEdit>("local_data_address");
+    field->setFocus();
+    QTest::keyClicks(field, QStringLiteral("1"));
+    undo();
+    QCOMPARE(field->text(), QString());
+    QVERIFY(!is_there());
   }
 
   void machines_come_over_from_ssh_config_once() {

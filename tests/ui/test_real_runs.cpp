@@ -360,6 +360,7 @@ void TestRealRuns::closing_while_messages_flow_asks_once_and_stops() {
       auto* question = bench.find<QMessageBox>(QStringLiteral("close_question"));
       if (question == nullptr) return;
       ++asked;
+      QCOMPARE(question->findChild<QAbstractButton*>(QStringLiteral("close_go_on"))->text().remove(u'&'), QStringLiteral("Keep running"));
       question->findChild<QAbstractButton*>(QString::fromLatin1(button))->click();
     });
   };

@@ -112,14 +112,14 @@ void TestSemantics::a_request_before_a_run_goes_into_the_settings() {
   QVERIFY(bench.type(QStringLiteral("request_senders"), QStringLiteral("S1-S3")));
   QVERIFY(bench.type(QStringLiteral("request_sizes"), QStringLiteral("20-100")));
   QVERIFY(bench.click(QStringLiteral("button_make_request")));
-  QCOMPARE(cell(bench, 0, "asks for"), QStringLiteral("S001–S003, 20–100 B"));
+  QCOMPARE(cell(bench, 0, "asks for"), QStringLiteral("S001–S003, 20–100\u202FB"));
   QCOMPARE(cell(bench, 5, "asks for"), QStringLiteral("any"));
   // A second one takes the place of the first for whom it names.
   QVERIFY(bench.type(QStringLiteral("request_receivers"), QStringLiteral("R2")));
   QVERIFY(bench.type(QStringLiteral("request_senders"), QStringLiteral("none")));
   QVERIFY(bench.click(QStringLiteral("button_make_request")));
   QCOMPARE(cell(bench, 1, "asks for"), QStringLiteral("nothing"));
-  QCOMPARE(cell(bench, 2, "asks for"), QStringLiteral("S001–S003, 20–100 B"));
+  QCOMPARE(cell(bench, 2, "asks for"), QStringLiteral("S001–S003, 20–100\u202FB"));
   QCOMPARE(bench.form().settings().queue.requests->size(), std::size_t{2});
   QCoreApplication::processEvents();  // lets the new row come into sight
   auto* back = bench.find<QPushButton>(QStringLiteral("button_requests_back"));
@@ -198,9 +198,12 @@ void TestSemantics::a_request_applies_while_messages_flow() {
   QVERIFY(bench.click(QStringLiteral("button_stop_all")));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(app::testing::was_stopped(bench.run().outcome()), qPrintable(bench.run().outcome().reasons.join(u'\n')));
-  const QString state = bench.find<ui::ElidedLabel>(QStringLiteral("requests_state"))->full_text();
-  QVERIFY2(state.startsWith(QStringLiteral("Verdict: %1.").arg(ui::verdict_word(bench.run().outcome().verdict))), qPrintable(state));
-  QVERIFY2(state.contains(QStringLiteral("Reason: ") + app::grouped_in(bench.run().outcome().reasons.first())), qPrintable(state));
+  const auto* state = bench.find<ui::ElidedLabel>(QStringLiteral("requests_state"));
+  QCOMPARE(state->full_text(), QStringLiteral("For the next run"));
+  const QString why = state->accessibleDescription();
+  QVERIFY2(why.contains(QStringLiteral("is over (%1)").arg(ui::verdict_word(bench.run().outcome().verdict))), qPrintable(why));
+  QVERIFY2(why.contains(QStringLiteral("Reason: ") + app::grouped_in(bench.run().outcome().reasons.first())), qPrintable(why));
+  QVERIFY2(state->toolTip().contains(QStringLiteral("the last one is over")), qPrintable(state->toolTip()));
 }
 
 void TestSemantics::responses_are_counted_per_receiver_and_in_the_ledger() {
@@ -240,7 +243,7 @@ void TestSemantics::rules_are_shown_whole_on_a_small_screen() {
   QVERIFY(bench.type(QStringLiteral("request_prefetch"), QStringLiteral("10")));
   QVERIFY(bench.click(QStringLiteral("button_make_request")));
   const auto* rules = bench.find<ui::ElidedLabel>(QStringLiteral("request_rules_0"));
-  QCOMPARE(rules->full_text(), QStringLiteral("S001–S010, 20–100 B"));
+  QCOMPARE(rules->full_text(), QStringLiteral("S001–S010, 20–100\u202FB"));
   QVERIFY(BenchWindow::wait_for([&] { return rules->x() > 0 && rules->isVisible(); }));  // has got its place
   QVERIFY2(rules->width() >= rules->fontMetrics().horizontalAdvance(rules->full_text()), qPrintable(QString::number(rules->width())));
   const auto* who = bench.find<ui::ElidedLabel>(QStringLiteral("request_who_0"));
@@ -258,7 +261,7 @@ void TestSemantics::rules_are_shown_whole_on_a_small_screen() {
     return QString();
   };
   QVERIFY(BenchWindow::wait_for([&] { return !of_four().isEmpty(); }));
-  QCOMPARE(of_four(), QStringLiteral("S001–S010,\n20–101 B"));
+  QCOMPARE(of_four(), QStringLiteral("S001–S010,\n20–101\u202FB"));
   QCOMPARE(bench.window().size(), QSize(1280, 720));
 }
 

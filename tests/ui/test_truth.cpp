@@ -351,6 +351,10 @@ void TestTruth::a_death_is_told_once_and_progress_never_jumps() {
   // Each reason is a paragraph of its own, whole, with a point before it.
   const auto reasons = bench.run().outcome().reasons.size() + bench.run().outcome().disturbances.size();
   QVERIFY(reasons > 1);
+  // What disturbed the run stands beside the verdict and is none of its reasons.
+  const auto counted = bench.run().outcome().reasons.size();
+  QCOMPARE(bench.find<QAbstractButton>(QStringLiteral("button_reasons"))->text(),
+           counted == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(counted));
   QVERIFY(bench.click(QStringLiteral("button_reasons")));
   const auto* shown = bench.find<QTextBrowser>(QStringLiteral("reasons_text"));
   QVERIFY(shown->isVisible());

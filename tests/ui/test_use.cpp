@@ -118,6 +118,18 @@ void TestUse::latencies_between_two_clocks_say_what_these_may_err() {
   QCOMPARE(captions(), QString::fromUtf8("p50; mean 2.32 ms | ± 2.55 ms: no finer | p99; max 9.60 ms | both ± 2.55 ms"));
   QCOMPARE(heading(), QString::fromUtf8("latency, µs\n± 2.55 ms"));
   QVERIFY(table->horizontalHeader()->height() > height_px);
+  // However many the mean leaves out: that is whole at this size.
+  const auto* lowest = bench.find<ui::Tile>(QStringLiteral("tile_lowest_95"));
+  const QFontMetrics caption(bench.window().theme().font(ui::TextStyle::caption));
+  figures.latency.mean_lowest_95_us = 2100;
+  for (const auto& [left_out, shown] : {std::pair(999, "999"), {1'234, "1\u202F234"}, {99'999, "99\u202F999"}, {999'999, "999\u202Fk"},
+                                        {12'345'678, "12.3\u202FM"}}) {
+    figures.latency.left_out = static_cast<std::uint64_t>(left_out);
+    figures.latency.count = 20 * figures.latency.left_out;
+    card->show_figures(figures);
+    QCOMPARE(lowest->detail(), QStringLiteral("no finer; %1 out").arg(QString::fromUtf8(shown)));
+    QVERIFY2(caption.horizontalAdvance(lowest->detail()) <= lowest->width() - 2 * ui::space::between, qPrintable(lowest->detail()));
+  }
   figures.latency = {};  // they are silent
   card->show_figures(figures);
   QCOMPARE(captions(), QString::fromUtf8("p50; mean – | – | p99; max – | –"));

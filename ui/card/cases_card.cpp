@@ -78,6 +78,7 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidge
   connect(&desk_, &CasesDesk::on_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::progressed, this, &CasesCard::refresh_progress);
   connect(&desk_, &CasesDesk::row_changed, this, &CasesCard::refresh);
+  connect(&desk_, &CasesDesk::hold_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::choice_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::rows_changed, this, [this] {
     // The list was made anew: the same case stays chosen.
@@ -379,7 +380,8 @@ void CasesCard::refresh() {
   const bool on = desk_.is_on();
   const auto ticked = desk_.ticked_rows();
   const auto resumable = desk_.resumable();
-  const QString refused = choice_problem();
+  const QString& hold = desk_.hold();
+  const QString refused = hold.isEmpty() ? choice_problem() : hold;
   QString in_the_way;  // of the ticked ones
   for (const int row : ticked) {
     if (in_the_way.isEmpty()) in_the_way = problem_of(desk_.rows()[static_cast<std::size_t>(row)]);
@@ -403,9 +405,11 @@ void CasesCard::refresh() {
   set_style_property(run_all_, "main", run_all_->isEnabled());
   pause_->setEnabled(on && !desk_.is_pausing());
   stop_->setEnabled(on);
-  resume_->setEnabled(!on && !resumable.empty());
-  resume_->setToolTip(resumable.empty() ? QStringLiteral("No ticked case was begun and not finished")
-                                        : QStringLiteral("Goes on with %1 ticked case(s); what is finished stays").arg(resumable.size()));
+  resume_->setEnabled(!on && hold.isEmpty() && !resumable.empty());
+  const QString goes_on = resumable.size() == 1 ? QStringLiteral("1 ticked case") : QStringLiteral("%1 ticked cases").arg(resumable.size());
+  resume_->setToolTip(!hold.isEmpty()     ? hold
+                      : resumable.empty() ? QStringLiteral("No ticked case was begun and not finished")
+                                          : QStringLiteral("Goes on with %1; what is finished stays").arg(goes_on));
   for (const app::Scale scale : app::all_scales) {
     const auto at = static_cast<std::size_t>(scale);
     double seconds = 0;
@@ -441,8 +445,19 @@ void CasesCard::refresh_progress() {
   }
   const auto readable =
       std::count_if(desk_.rows().begin(), desk_.rows().end(), [](const CasesDesk::Row& row) { return row.file.read.file.has_value(); });
-  doing_->set_text(QStringLiteral("%1 of %2 cases ticked").arg(desk_.ticked_rows().size()).arg(readable));
-  left_->set_text({});
+  const QString ticked = QStringLiteral("%1 of %2 cases ticked").arg(desk_.ticked_rows().size()).arg(readable), rest = rest_text();
+  doing_->set_text(rest.isEmpty() ? ticked : rest);
+  left_->set_text(rest.isEmpty() ? QString() : ticked);
+}
+
+QString CasesCard::rest_text() const {
+  const CasesDesk::Progress progress = desk_.progress();
+  if (progress.runs_all == 0) return {};
+  const QString done = QStringLiteral("%1 of %2 runs done").arg(count_text(progress.runs_done), count_text(progress.runs_all));
+  const int left = progress.runs_left();
+  if (left == 0) return done;
+  const QString runs = left == 1 ? QStringLiteral("1 run") : QStringLiteral("%1 runs").arg(count_text(left));
+  return done + QStringLiteral("; Resume goes on with %1, about %2").arg(runs, span_text(progress.seconds_left));
 }
 
 }  // namespace n2nq::ui

@@ -57,6 +57,8 @@ class CasesCard : public QWidget {
   void run_all();
   void refresh();
   void refresh_progress();
+  /// How far what is ticked has come, while nothing runs; empty: none of it was begun.
+  QString rest_text() const;
   void toggle_current();
   int contents_px(int column) const;
   void fit_columns();

@@ -190,8 +190,8 @@ void ReceiversCard::show_figures(const app::LiveFigures& figures) {
                       exact(latency.mean_lowest_95_us) +
                           QStringLiteral("; trimming hides %1 of %2 samples, the slowest").arg(count_text(hidden), count_text(samples)));
   lowest_->set_detail(latency.count == 0                            ? dash()
-                      : is_below(bound, latency.mean_lowest_95_us) ? QStringLiteral("no finer; without ") + count_short(hidden)
-                                                                    : QStringLiteral("leaves out ") + count_short(hidden));
+                      : is_below(bound, latency.mean_lowest_95_us) ? QStringLiteral("no finer; %1 out").arg(count_tight(hidden))
+                                                                    : QStringLiteral("leaves out ") + count_tight(hidden));
   p50_->set_figure(time_figure(latency.p50_us), exact(latency.p50_us, 0.5));
   caption_latency(*p50_, QStringLiteral("p50"), bound, latency.p50_us, QStringLiteral("mean"), latency.mean_us);
   p95_->set_figure(time_figure(latency.p95_us), exact(latency.p95_us, 0.95));

@@ -9,6 +9,7 @@
 
 #include "app/settings/qt_text.h"
 #include "ui/text/figures.h"
+#include "ui/text/tooltip.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
 #include "ui/widget/setting_fields.h"
@@ -32,11 +33,12 @@ std::string plain(const QString& text) {
   return QString(text).replace(QChar(0x2013), u'-').trimmed().toStdString();
 }
 
-app::Problem parse_services(const QString& text, char letter, int amount, const char* who, std::optional<app::NumberRanges>& out) {
+app::Problem parse_services(const QString& text, char letter, app::Role role, int amount, std::optional<app::NumberRanges>& out) {
   if (auto problem = app::parse_numbers(plain(text), letter, out)) return problem;
   if (out && !out->empty() && out->back().second > amount) {
     const std::string last = std::to_string(amount);
-    return "must be at most " + std::string(1, letter) + last + ": there are " + last + " " + who;
+    return "must be at most " + std::string(1, letter) + last + (amount == 1 ? ": there is " : ": there are ") +
+           amount_text(role, amount).toStdString();
   }
   return {};
 }
@@ -152,9 +154,9 @@ QWidget* RequestsPanel::make_list() {
 
 std::optional<app::ReceiverRequest> RequestsPanel::read() {
   app::ReceiverRequest request;
-  app::Problem receivers = parse_services(receivers_->text(), 'R', desk_.receivers(), "receivers", request.receivers);
+  app::Problem receivers = parse_services(receivers_->text(), 'R', app::Role::receivers, desk_.receivers(), request.receivers);
   if (!receivers && request.receivers && request.receivers->empty()) receivers = "must name a receiver, such as R1, or any";
-  const app::Problem senders = parse_services(senders_->text(), 'S', desk_.senders(), "senders", request.senders);
+  const app::Problem senders = parse_services(senders_->text(), 'S', app::Role::senders, desk_.senders(), request.senders);
   const app::Problem sizes = app::parse_sizes(plain(sizes_->text()), request.sizes);
   std::int64_t prefetch = 1;
   const app::Problem credit = app::parse_integer(plain(prefetch_->text()), 1, app::prefetch_max, prefetch);
@@ -206,11 +208,16 @@ void RequestsPanel::refresh_state() {
   all_back_->setToolTip(none ? QStringLiteral("All receivers ask for anything already")
                              : QStringLiteral("All receivers ask for anything again"));
   const QString verdict = desk_.verdict(), reason = desk_.reason();
-  state_->set_text(!problem.isEmpty()  ? problem
-                   : desk_.is_live()   ? QStringLiteral("In force now; a request applies at once")
-                   : verdict.isEmpty() ? QStringLiteral("For ") + whose
-                                       : QStringLiteral("Verdict: %1. These are for the next run").arg(verdict) +
-                                             (reason.isEmpty() ? QString() : QStringLiteral(". Reason: ") + reason));
+  state_->set_text(!problem.isEmpty() ? problem
+                   : desk_.is_live()  ? QStringLiteral("In force now; a request applies at once")
+                                      : QStringLiteral("For ") + whose);
+  // These are not the ones that the figures of the run that is over are of.
+  if (problem.isEmpty() && !verdict.isEmpty()) {
+    const QString why = QStringLiteral("For the next run: the last one is over (%1)").arg(verdict) +
+                        (reason.isEmpty() ? QString() : QStringLiteral(". Reason: ") + reason);
+    state_->setToolTip(tooltip_of(why));
+    state_->setAccessibleDescription(why);
+  }
 }
 
 void RequestsPanel::refresh_list() {
@@ -239,7 +246,7 @@ void RequestsPanel::refresh_list() {
     who->set_text(receivers_text(entry.receivers));
     who->setObjectName(QStringLiteral("request_who_%1").arg(row));
     who_px = qMax(who_px, body.horizontalAdvance(who->full_text()) + space::in_row);
-    const QString rules = qt_text(entry.rules.text());
+    const QString rules = rules_words(entry.rules);
     auto* what = new ElidedLabel("", body.horizontalAdvance(rules) > rules_px_min ? 2 : 1);
     what->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);  // beside receivers of one line
     what->set_text(rules);

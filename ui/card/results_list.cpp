@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QShortcut>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -67,6 +68,10 @@ QWidget* ResultsList::make_list() {
   doing_->setObjectName(QStringLiteral("results_doing"));
   card->title_row()->insertWidget(2, doing_);
   undo_ = button("button_result_undo", QStringLiteral("Undo"), QString(), &ResultsList::undo_requested);
+  // Wherever the focus is in here; a text field takes back what was typed into it.
+  auto* undo = new QShortcut(QKeySequence::Undo, this);
+  undo->setContext(Qt::WidgetWithChildrenShortcut);
+  connect(undo, &QShortcut::activated, undo_, &QPushButton::click);
   remove_ = button("button_result_delete", QStringLiteral("Delete"),
                    QStringLiteral("Deletes the chosen results (Delete); Undo brings them back until the next start"),
                    &ResultsList::remove_requested);
@@ -310,7 +315,6 @@ bool ResultsList::eventFilter(QObject* watched, QEvent* event) {
   const auto* key = static_cast<QKeyEvent*>(event);
   if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) return open_->isEnabled() ? emit open_requested() : void(), true;
   if (key->key() == Qt::Key_Delete) return remove_->isEnabled() ? emit remove_requested() : void(), true;
-  if (key->matches(QKeySequence::Undo)) return undo_->isEnabled() ? emit undo_requested() : void(), true;
   return QWidget::eventFilter(watched, event);
 }
 
@@ -370,6 +374,8 @@ void ResultsList::refresh() {
           ? QStringLiteral("No result yet. Press F5 to start 10 senders and 10 receivers on this machine;\nwhat it leaves appears here.")
           : QStringLiteral("No result fits what is asked for."));
   invitation_->setVisible(shown == 0);
+  // A table that is hidden would hand it on to the tabs, where Undo has no key.
+  if (shown == 0 && table_->hasFocus()) setFocus(Qt::OtherFocusReason);
   table_->setVisible(shown > 0);
 }
 

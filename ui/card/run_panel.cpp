@@ -218,9 +218,8 @@ QString RunPanel::invitation() const {
       all_local ? QStringLiteral("on this machine")
                 : QStringLiteral("(N2NQ on %1, senders on %2, receivers on %3)")
                       .arg(host_words(settings.broker.host), host_words(settings.senders.host), host_words(settings.receivers.host));
-  const auto services = [](int amount, const QString& one) { return count_text(amount) + u' ' + one + (amount == 1 ? QString() : QStringLiteral("s")); };
   return QStringLiteral("No run yet. Press F5 to start %1 and %2 %3.")
-      .arg(services(settings.senders.amount, QStringLiteral("sender")), services(settings.receivers.amount, QStringLiteral("receiver")),
+      .arg(amount_text(app::Role::senders, settings.senders.amount), amount_text(app::Role::receivers, settings.receivers.amount),
            breakable(where));
 }
 
@@ -264,8 +263,9 @@ void RunPanel::refresh() {
   disturbed_->set_text(outcome.disturbances.isEmpty() ? QString() : QStringLiteral("disturbed"));
   disturbed_->setToolTip(tooltip_of(outcome.disturbances.join(u'\n')));
   reasons_->setVisible(!outcome.reasons.isEmpty());
-  const qsizetype told_behind_it = why().size();
-  reasons_->setText(told_behind_it == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(told_behind_it));
+  // What disturbed it has its own word beside the verdict.
+  const qsizetype reasons = outcome.reasons.size();
+  reasons_->setText(reasons == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(reasons));
   reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
   // N2NQ's own death stands in this card already, with its last lines; but that nothing was sent tells nobody what to do.
   const app::ProcessStatus broker = actions_.run().process(app::Role::broker);

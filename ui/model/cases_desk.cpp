@@ -29,13 +29,23 @@ CasesDesk::State state_at_rest(const CasesDesk::Row& row) {
   return row.runs_done >= row.runs_all ? CasesDesk::State::done : CasesDesk::State::stopped;
 }
 
+/// Was begun, and not finished.
+bool can_go_on(const CasesDesk::Row& row) {
+  return row.state == CasesDesk::State::paused || row.state == CasesDesk::State::stopped;
+}
+
+/// Will be begun anew: what was counted is of a folder of before.
+bool waits_to_begin(const CasesDesk::Row& row) {
+  return row.state == CasesDesk::State::queued && row.how == CasesDesk::Begin::anew;
+}
+
 /// Nothing of what was begun at another scale is left in it: the list that is read next tells what there is at this one. What waits, waits.
 void forget_begun(CasesDesk::Row& row, app::Scale scale) {
   row.planned.reset(), row.runner.reset();
   row.folder.clear();
   row.runs_done = row.marked = 0;
   row.runs_all = row.estimates[static_cast<std::size_t>(scale)].runs;
-  if (row.state == CasesDesk::State::stopped || row.state == CasesDesk::State::done) row.state = CasesDesk::State::not_begun;
+  if (row.state == CasesDesk::State::done || can_go_on(row)) row.state = CasesDesk::State::not_begun;
 }
 
 QString tick_name(const app::LibraryCase& file) {
@@ -175,6 +185,7 @@ void CasesDesk::choose(const app::CaseChoice& choice) {
   choice_ = choice;
   if (other_scale) {
     opening_.cancel();
+    together_.clear();
     for (Row& row : rows_) forget_begun(row, choice.scale);
     scale_is_read_ = false;
   }
@@ -317,9 +328,21 @@ QString CasesDesk::unknown_host(const std::vector<int>& rows) const {
   return {};
 }
 
+void CasesDesk::refresh_hold() {
+  const QString hold = parts_.busy();
+  if (hold == hold_) return;
+  hold_ = hold;
+  emit hold_changed();
+}
+
+QString CasesDesk::why_not_now() {
+  if (is_on() || asked_row_ >= 0) return QStringLiteral("A test case runs already");
+  refresh_hold();
+  return hold_;
+}
+
 void CasesDesk::run(const std::vector<int>& rows, Begin how) {
-  const QString busy = is_on() || asked_row_ >= 0 ? QStringLiteral("A test case runs already.") : parts_.busy();
-  if (!busy.isEmpty()) return emit told(busy, true);
+  if (const QString why = why_not_now(); !why.isEmpty()) return emit refused(why);
   if (const QString unknown = how == Begin::anew ? unknown_host(rows) : QString(); !unknown.isEmpty()) {
     const QString why = parts_.hosts->problems().isEmpty() ? QStringLiteral("there is no such machine on the page Hosts any more")
                                                            : QStringLiteral("the hosts file cannot be read (page Hosts)");
@@ -331,11 +354,12 @@ void CasesDesk::run(const std::vector<int>& rows, Begin how) {
     if (left_out && at.state == State::queued) set_state(row, state_at_rest(at));
   }
   queue_ = rows;
-  runs_behind_ = 0;
-  halting_ = false;
+  together_.clear();
+  halting_ = Halt::none;
   again_.clear();
   for (const int row : queue_) {
     Row& at = rows_[static_cast<std::size_t>(row)];
+    together_ += tick_name(at.file);
     // What waits since a pause begins as it was asked to then.
     if (how == Begin::anew || at.state != State::queued) at.how = how;
     set_state(row, State::queued);
@@ -344,7 +368,7 @@ void CasesDesk::run(const std::vector<int>& rows, Begin how) {
 }
 
 void CasesDesk::begin_next() {
-  if (queue_.empty() || halting_) {
+  if (queue_.empty() || halting_ != Halt::none) {
     active_ = -1;
     emit on_changed();
     return;
@@ -358,9 +382,9 @@ void CasesDesk::begin_next() {
 }
 
 void CasesDesk::take_prepared(int row, Prepared prepared) {
-  if (!prepared.problem.isEmpty() || halting_) {
+  if (!prepared.problem.isEmpty() || halting_ != Halt::none) {
     if (!prepared.problem.isEmpty()) emit told(prepared.problem, true);
-    set_state(row, state_at_rest(rows_[static_cast<std::size_t>(row)]));
+    set_state(row, state_when_left(rows_[static_cast<std::size_t>(row)]));
     return halt();
   }
   if (!prepared.other_build) return start(row, std::move(prepared));
@@ -395,8 +419,7 @@ void CasesDesk::start(int row, Prepared prepared) {
 }
 
 void CasesDesk::run_again(int row, const QStringList& folders) {
-  const QString busy = is_on() || asked_row_ >= 0 ? QStringLiteral("A test case runs already.") : parts_.busy();
-  if (!busy.isEmpty()) return emit told(busy, true);
+  if (const QString why = why_not_now(); !why.isEmpty()) return emit refused(why);
   const Row& at = rows_[static_cast<std::size_t>(row)];
   if (!at.runner) return;
   again_.clear();
@@ -405,8 +428,8 @@ void CasesDesk::run_again(int row, const QStringList& folders) {
   }
   if (again_.isEmpty()) return;
   queue_.clear();
-  runs_behind_ = 0;
-  halting_ = false;
+  together_ = {tick_name(at.file)};
+  halting_ = Halt::none;
   active_ = row;
   emit on_changed();
   if (!go_on_with_runner(row)) prepare_and_start(row, Begin::go_on);
@@ -420,14 +443,14 @@ void CasesDesk::on_stood_still(int row) {
   emit figures_changed(row);
   if (row != active_) return set_state(row, done ? State::done : State::stopped);
   if (!keep->problem().isEmpty()) emit told(keep->problem(), true);
-  const bool goes_on = !halting_ && keep->problem().isEmpty();
+  const bool goes_on = halting_ == Halt::none && keep->problem().isEmpty();
   if (goes_on && !again_.isEmpty()) {
     const QString next = again_.takeFirst();
     return keep->run_again(next);
   }
-  set_state(row, done ? State::done : State::stopped);
+  const bool paused = halting_ == Halt::pause && keep->problem().isEmpty();
+  set_state(row, done ? State::done : paused ? State::paused : State::stopped);
   if (!goes_on || !done) return halt();
-  runs_behind_ += at.runs_all;
   begin_next();
 }
 
@@ -440,7 +463,7 @@ void CasesDesk::halt() {
 
 void CasesDesk::pause() {
   if (!is_on()) return;
-  halting_ = true;
+  halting_ = Halt::pause;
   again_.clear();
   if (const auto& runner = rows_[static_cast<std::size_t>(active_)].runner) runner->pause();
   emit on_changed();
@@ -448,33 +471,61 @@ void CasesDesk::pause() {
 
 void CasesDesk::stop_now() {
   if (!is_on()) return;
-  halting_ = true;
+  halting_ = Halt::stop;
   again_.clear();
   if (const auto& runner = rows_[static_cast<std::size_t>(active_)].runner) runner->stop_now();
   emit on_changed();
 }
 
 bool CasesDesk::is_pausing() const {
-  return is_on() && halting_;
+  return is_on() && halting_ != Halt::none;
 }
 
 std::vector<int> CasesDesk::resumable() const {
   std::vector<int> out;
   if (!scale_is_read_) return out;  // what waits may have been begun at this one
   for (const int row : ticked_rows()) {
-    const State state = rows_[static_cast<std::size_t>(row)].state;
-    if (state == State::stopped || state == State::queued) out.push_back(row);
+    const Row& at = rows_[static_cast<std::size_t>(row)];
+    if (can_go_on(at) || at.state == State::queued) out.push_back(row);
+  }
+  return out;
+}
+
+CasesDesk::State CasesDesk::state_when_left(const Row& row) const {
+  const State state = state_at_rest(row);
+  return state == State::stopped && halting_ == Halt::pause ? State::paused : state;
+}
+
+bool CasesDesk::is_in_progress(const Row& row) const {
+  const bool together = together_.contains(tick_name(row.file));
+  if (is_on()) return together;
+  if (!scale_is_read_ || !row.ticked || !row.file.read.file) return false;
+  return can_go_on(row) || row.state == State::queued || (together && row.state == State::done);
+}
+
+double CasesDesk::seconds_left(const Row& row) const {
+  if (row.state == State::done) return 0;
+  const double seconds = row.estimates[static_cast<std::size_t>(choice_.scale)].seconds;
+  if (waits_to_begin(row)) return seconds;
+  if (row.runner && row.runner->state() != app::CaseRunner::State::reading) return row.runner->seconds_left();
+  return seconds * std::max(0, row.runs_all - row.runs_done) / std::max(1, row.runs_all);
+}
+
+CasesDesk::Progress CasesDesk::progress() const {
+  Progress out;
+  for (const Row& row : rows_) {
+    if (!is_in_progress(row)) continue;
+    out.runs_done += waits_to_begin(row) ? 0 : std::min(row.runs_done, row.runs_all);
+    out.runs_all += row.runs_all;
+    out.seconds_left += seconds_left(row);
   }
   return out;
 }
 
 double CasesDesk::share() const {
-  if (!is_on()) return 0;
-  const Row& at = rows_[static_cast<std::size_t>(active_)];
+  const Progress so_far = progress();
   const double run_share = run() != nullptr ? std::max(0.0, run()->progress()) : 0;
-  double done = runs_behind_ + at.runs_done + run_share, all = runs_behind_ + std::max(1, at.runs_all);
-  for (const int row : queue_) all += rows_[static_cast<std::size_t>(row)].runs_all;
-  return std::min(1.0, done / all);
+  return std::min(1.0, (so_far.runs_done + run_share) / std::max(1, so_far.runs_all));
 }
 
 QString CasesDesk::progress_text() const {

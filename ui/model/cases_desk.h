@@ -31,7 +31,8 @@ class CasesDesk : public QObject {
   };
   /// How a case is begun.
   enum class Begin { anew, go_on };
-  enum class State { unreadable, not_begun, queued, running, stopped, done };
+  /// paused: by a person, since this window was opened; whatever else ended before its last run is stopped.
+  enum class State { unreadable, not_begun, queued, running, paused, stopped, done };
   struct Estimate {
     int runs = 0;
     double seconds = 0;
@@ -74,6 +75,10 @@ class CasesDesk : public QObject {
   /// Loads what there is of it, for being shown.
   void open(int row);
   void run(const std::vector<int>& rows, Begin how);
+  /// Why no case can begin now, beside one that runs; empty: one can.
+  const QString& hold() const { return hold_; }
+  /// Asks for it anew.
+  void refresh_hold();
   /// After the run in progress; what is queued waits.
   void pause();
   void stop_now();
@@ -86,7 +91,14 @@ class CasesDesk : public QObject {
   int active_row() const { return active_; }
   /// Rows that resume() would go on with, in order: ticked, and begun or queued.
   std::vector<int> resumable() const;
-  /// Of all that was asked for together: share of the runs, what runs, time left.
+  /// Of the cases asked for together; while none runs, of the ticked ones among them and of what resume() would go on with.
+  struct Progress {
+    int runs_done = 0, runs_all = 0;
+    double seconds_left = 0;  // without that of the run in progress
+    int runs_left() const { return runs_all - runs_done; }
+  };
+  Progress progress() const;
+  /// The same with the run in progress, 0 to 1.
   double share() const;
   /// Of the run in progress: which one, then what tells it from the others, then its case.
   QString progress_text() const;
@@ -110,6 +122,9 @@ class CasesDesk : public QObject {
   /// A case was begun with another build: answer() says what to do.
   void build_asked(const QString& text);
   void told(const QString& text, bool bad);
+  void hold_changed();
+  /// Nothing was begun because of what goes on: no more than that, and not for longer.
+  void refused(const QString& why);
 
  private:
   struct Prepared {
@@ -150,6 +165,10 @@ class CasesDesk : public QObject {
   void halt();
   void refresh_counts(int row);
   void set_state(int row, State state);
+  QString why_not_now();
+  State state_when_left(const Row& row) const;
+  bool is_in_progress(const Row& row) const;
+  double seconds_left(const Row& row) const;
 
   Parts parts_;
   QString build_;  // of the programs; known once the list is
@@ -160,10 +179,12 @@ class CasesDesk : public QObject {
   bool scale_is_read_ = true;  // what was begun at the chosen one is known
   BackgroundJob listing_, opening_;
   std::vector<int> queue_;  // without the active one
-  int runs_behind_ = 0;     // of cases asked for together that are done
+  QStringList together_;    // the tick_name() of what was asked for together last
   int active_ = -1;
   QStringList again_;
-  bool halting_ = false;
+  enum class Halt { none, pause, stop };
+  Halt halting_ = Halt::none;
+  QString hold_;
   int asked_row_ = -1;
   std::optional<Prepared> asked_;
 };

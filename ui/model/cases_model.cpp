@@ -30,6 +30,8 @@ QString case_state_text(CasesDesk::State state) {
       return QStringLiteral("◔ queued");
     case CasesDesk::State::running:
       return QStringLiteral("● running");
+    case CasesDesk::State::paused:
+      return QStringLiteral("◕ paused");
     case CasesDesk::State::stopped:
       return QStringLiteral("◕ stopped");
     case CasesDesk::State::done:
@@ -156,6 +158,7 @@ QVariant CasesModel::color(const CasesDesk::Row& row, int column) const {
       return tokens.primary;
     case CasesDesk::State::done:
       return tokens.good;
+    case CasesDesk::State::paused:
     case CasesDesk::State::stopped:
       return tokens.warning;
     default:

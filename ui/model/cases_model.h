@@ -34,7 +34,7 @@ class CasesModel : public QAbstractTableModel {
   int count_;  // of rows, as was told
 };
 
-/// "○ not begun", "● running", "◕ stopped", "✓ done", …
+/// "○ not begun", "● running", "◕ paused", "◕ stopped", "✓ done", …
 QString case_state_text(CasesDesk::State state);
 /// "0.1–1 s × 1–50 services × 4 sets".
 QString sweep_text(const app::CaseFile& file, app::Scale scale);

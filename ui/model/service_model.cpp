@@ -22,12 +22,12 @@ int steady_decimals(double largest_shown, int present, const TimeScale& unit) {
 }
 
 constexpr double rate_without_decimals = 1000;
-constexpr std::int64_t counted_out = 100'000;
 
-// As many digits as a column has room for; the tooltip has all of them.
-QString cell_count(std::int64_t count) {
-  if (count < counted_out || count >= 1'000'000) return count_short(count);
-  return QString::number(count / 1000) + QChar(0x202F) + u'k';
+// With the column's decimals, and in the room of "888.8": "< 0.1" of what is more than nothing and would be rounded to it.
+QString cell_figure(double value, int decimals) {
+  const double least = std::pow(10, -decimals);
+  const bool vanishes = value > 0 && value < least && fixed_text(value, decimals) == fixed_text(0, decimals);
+  return vanishes ? QStringLiteral("< ") + fixed_text(least, decimals) : fixed_text(value, decimals);
 }
 
 // As wide as any count up to this one.
@@ -129,7 +129,7 @@ bool ServiceModel::is_elastic(int column) const {
 
 QString ServiceModel::rules_text(int row) const {
   const auto place = static_cast<std::size_t>(row);
-  return place < rules_.size() ? QString::fromStdString(rules_[place].text()) : dash();
+  return place < rules_.size() ? rules_words(rules_[place]) : dash();
 }
 
 void ServiceModel::set_amount(int amount) {
@@ -261,7 +261,7 @@ QString ServiceModel::widest_text(int column) const {
     case Kind::rate:
       return QStringLiteral("888.8");
     case Kind::packets:
-      if (role_ == app::Role::senders && planned_) return widest_count(*planned_) + QStringLiteral(" / ") + cell_count(*planned_);
+      if (role_ == app::Role::senders && planned_) return widest_count(*planned_) + QStringLiteral(" / ") + count_tight(*planned_);
       return count_text(88888);
     case Kind::count:
       return count_text(8888);
@@ -283,17 +283,17 @@ int ServiceModel::columnCount(const QModelIndex& parent) const {
 QString ServiceModel::shown(const Row& row, const ColumnInfo& column) const {
   switch (column.kind) {
     case Kind::time:
-      return fixed_text(row.times_us[column.slot] * units_[column.slot].factor, decimals_[column.slot]);
+      return cell_figure(row.times_us[column.slot] * units_[column.slot].factor, decimals_[column.slot]);
     case Kind::rate:
-      return fixed_text(row.rate_per_s, row.rate_per_s < rate_without_decimals ? 1 : 0);
+      return cell_figure(row.rate_per_s, row.rate_per_s < rate_without_decimals ? 1 : 0);
     case Kind::packets: {
       if (row.packets < 0) return dash();
-      const QString packets = cell_count(row.packets);
-      return role_ == app::Role::senders && planned_ ? packets + QStringLiteral(" / ") + cell_count(*planned_) : packets;
+      const QString packets = count_tight(row.packets);
+      return role_ == app::Role::senders && planned_ ? packets + QStringLiteral(" / ") + count_tight(*planned_) : packets;
     }
     case Kind::count: {
       const std::int64_t count = row.counts[static_cast<std::size_t>(column.slot)];
-      return count < 0 ? dash() : cell_count(count);
+      return count < 0 ? dash() : count_tight(count);
     }
     default:
       return {};

@@ -107,7 +107,7 @@ void SettingsForm::set_lock_rule(std::function<QString(const QString& key)> rule
 
 QString SettingsForm::locked(const QString& key) const {
   const QString reason = lock_rule_ ? lock_rule_(key) : QString();
-  return reason.isEmpty() ? reason : QStringLiteral("Locked: %1. Stop it to change this.").arg(reason);
+  return reason.isEmpty() ? reason : QStringLiteral("Locked: %1. Stop the run to change this.").arg(reason);
 }
 
 QString SettingsForm::label(const QString& key) {

@@ -69,6 +69,7 @@ CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
     // While a case runs, nothing is read anew.
     if (std::exchange(was_on_, desk_->is_on()) && !was_on_) refresh();
   });
+  connect(desk_, &CasesDesk::hold_changed, this, &CasesPage::refresh_again);
   // Behind the signal: the question turns an event loop of its own.
   connect(desk_, &CasesDesk::build_asked, this, &CasesPage::ask_build, Qt::QueuedConnection);
   connect(&theme_, &Theme::changed, this, &CasesPage::show_figure);
@@ -199,8 +200,9 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
 
 void CasesPage::refresh_again() {
   const bool known = row_ >= 0 && row_ < static_cast<int>(desk_->rows().size());
-  const bool possible = known && desk_->rows()[static_cast<std::size_t>(row_)].runner && !desk_->is_on();
-  figure_->set_again(possible, desk_->is_on() ? QStringLiteral("A test case runs") : QStringLiteral("Nothing was run yet"));
+  const QString why_not = desk_->is_on() ? QStringLiteral("A test case runs") : desk_->hold();
+  const bool possible = known && desk_->rows()[static_cast<std::size_t>(row_)].runner && why_not.isEmpty();
+  figure_->set_again(possible, why_not.isEmpty() ? QStringLiteral("Nothing was run yet") : why_not);
 }
 
 void CasesPage::ask_build(const QString& text) {

@@ -219,6 +219,10 @@ void HostsPage::make_shortcuts() {
   shortcut(QKeySequence(Qt::CTRL | Qt::Key_N), &HostsPage::add);
   shortcut(QKeySequence(Qt::CTRL | Qt::Key_I), &HostsPage::import);
   shortcut(QKeySequence(Qt::CTRL | Qt::Key_R), &HostsPage::check);
+  // Wherever the focus is on the page; a text field takes back what was typed into it.
+  auto* undo = new QShortcut(QKeySequence::Undo, this);
+  undo->setContext(Qt::WidgetWithChildrenShortcut);
+  connect(undo, &QShortcut::activated, undo_, &QPushButton::click);
 }
 
 // So that what belongs to a machine stays near its name in a wide window.
@@ -253,7 +257,6 @@ bool HostsPage::eventFilter(QObject* watched, QEvent* event) {
   const auto* key = static_cast<QKeyEvent*>(event);
   if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) return edit(), true;
   if (key->key() == Qt::Key_Delete) return key->isAutoRepeat() || (remove(), true);  // Undo brings back one
-  if (key->matches(QKeySequence::Undo)) return undo(), true;
   return QWidget::eventFilter(watched, event);
 }
 
@@ -436,6 +439,7 @@ void HostsPage::refresh() {
                            "receivers can each run on a machine of their own: choose a Source beside each start button.")
           : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it, and it is "
                            "read again as soon as it is mended."));
+  if (!any && table_->hasFocus()) undo_->setFocus(Qt::OtherFocusReason);  // the next one would be a text field, with a Ctrl+Z of its own
   table_->setVisible(any);
   share_width();
   below_->setVisible(any);

@@ -29,6 +29,11 @@ QString count_short(std::int64_t count) {
   return QString::number(value, 'f', decimals_for(value)) + narrow_space + (billions ? u'G' : u'M');
 }
 
+QString count_tight(std::int64_t count) {
+  if (count < counted_out || count >= 1'000'000) return count_short(count);
+  return QString::number(count / 1000) + narrow_space + u'k';
+}
+
 TimeScale time_scale(double largest_us) {
   if (std::isnan(largest_us) || largest_us <= 0) return scales[1];
   for (const TimeScale& scale : scales) {
@@ -134,6 +139,15 @@ QString role_word(app::Role role) {
       return QStringLiteral("receivers");
   }
   return {};
+}
+
+QString amount_text(app::Role role, std::int64_t amount) {
+  const QString word = role_word(role);
+  return count_text(amount) + u' ' + (amount == 1 ? word.chopped(1) : word);
+}
+
+QString rules_words(const app::RequestRules& rules) {
+  return QString::fromStdString(rules.text()).replace(QStringLiteral(" B"), narrow_space + QStringLiteral("B"));
 }
 
 QString state_word(app::ProcessState state) {

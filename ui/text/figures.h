@@ -8,6 +8,7 @@
 
 #include "app/control/run_control.h"
 #include "app/figure/number_text.h"
+#include "app/settings/requests.h"
 
 namespace n2nq::ui {
 
@@ -18,6 +19,9 @@ using app::fixed_text;
 
 /// "1.25 M" from a million on, all digits below; for where room is short.
 QString count_short(std::int64_t count);
+/// The same, and "123 k" from counted_out on: at most six digits' width; for cells, whose tooltips have all digits.
+QString count_tight(std::int64_t count);
+inline constexpr std::int64_t counted_out = 100'000;
 
 /// One unit for a whole column or axis: shown = value_us × factor.
 struct TimeScale {
@@ -69,6 +73,10 @@ QString service_name(app::Role role, int number);
 
 /// Within a sentence: "N2NQ", "senders", "receivers".
 QString role_word(app::Role role);
+/// "1 sender", "10 receivers".
+QString amount_text(app::Role role, std::int64_t amount);
+/// What a receiver asks for: "S001–S010, 20–100 B", whose number and unit stay in one line.
+QString rules_words(const app::RequestRules& rules);
 QString state_word(app::ProcessState state);
 /// Dead, because a person wanted it so.
 bool is_killed_on_purpose(const app::ProcessStatus& status);

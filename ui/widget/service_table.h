@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of one group's services: a log button in each row, and word about which rows are in sight.
 //
-// Enter, Space or a double click opens the log of the selected row.
+// Enter, Space or a double click opens the log of the selected row. Who comes by keyboard finds the first one selected, if none is; a
+// frame around the current row says that the table has the focus.
 #pragma once
 
 #include <QStyledItemDelegate>
@@ -62,6 +63,8 @@ class ServiceTable : public QTableView {
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;

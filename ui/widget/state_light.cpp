@@ -80,7 +80,7 @@ StateLight::StateLight(const Theme& theme, app::Role role, QWidget* parent) : QW
 
 void StateLight::set_state(const app::ProcessStatus& status, int amount) {
   state_ = status.state;
-  name_ = amount > 0 ? QStringLiteral("%1 %2").arg(count_text(amount), role_word(role_)) : role_word(role_);
+  name_ = amount > 0 ? amount_text(role_, amount) : role_word(role_);
   paused_ = status.paused;
   word_ = state_word(status);
   QString more = word_;

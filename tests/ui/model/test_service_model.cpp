@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QAbstractItemModelTester>
+#include <QLineEdit>
 #include <QSignalSpy>
 #include <QTest>
+#include <QVBoxLayout>
 
 #include "ui/model/service_model.h"
 #include "ui/widget/service_table.h"
@@ -26,7 +28,9 @@ class TestServiceModel : public QObject {
   void what_the_model_says_is_grey_is_grey_in_the_table();
   void numbers_outside_the_table_are_ignored();
   void a_column_has_one_unit_and_fixed_decimals();
-  void names_have_at_least_three_digits();
+  void what_is_more_than_nothing_is_not_shown_as_nothing();
+  void who_comes_by_keyboard_sees_where_the_focus_is_and_finds_the_first_row();
+  void names_have_at_least_three_digits_and_one_is_no_more();
   void tooltips_of_heads_and_cells_are_in_lines();
 };
 
@@ -169,7 +173,69 @@ void TestServiceModel::a_column_has_one_unit_and_fixed_decimals() {
   }
 }
 
-void TestServiceModel::names_have_at_least_three_digits() {
+void TestServiceModel::what_is_more_than_nothing_is_not_shown_as_nothing() {
+  ServiceModel model(app::Role::receivers);
+  model.set_amount(4);
+  app::LiveFigures figures;
+  figures.receivers = {{1, 5, 0.04, 88.5, 1'000}, {2, 5, 1.0, 7.24, 2'500'000}, {3, 5, 0, 5, 6'000}, {4, 5, 1.0, 3, 0}};
+  model.update(figures);
+  constexpr int p99 = ServiceModel::first_figure_column + 1, rate = p99 + 1;
+  QCOMPARE(model.headerData(p99, Qt::Horizontal).toString(), QStringLiteral("p99, s"));
+  QCOMPARE(cell(model, 0, p99), QStringLiteral("< 0.01"));
+  QCOMPARE(cell(model, 2, p99), QStringLiteral("0.01"));
+  QCOMPARE(cell(model, 3, p99), QStringLiteral("0.00"));
+  QCOMPARE(cell(model, 0, rate), QStringLiteral("< 0.1"));
+  QCOMPARE(cell(model, 2, rate), QStringLiteral("0.0"));
+  // Where the column has no decimals.
+  figures.receivers = {{1, 5, 0.04, 88.5, 300}, {2, 5, 1.0, 7.24, 700'000}};
+  model.update(figures);
+  figures.receivers[1].latency_p99_us = 1'010'000;
+  model.update(figures);
+  QCOMPARE(model.headerData(p99, Qt::Horizontal).toString(), QStringLiteral("p99, ms"));
+  QCOMPARE(cell(model, 0, p99), QStringLiteral("< 1"));
+}
+
+void TestServiceModel::who_comes_by_keyboard_sees_where_the_focus_is_and_finds_the_first_row() {
+  ui::Theme theme;
+  theme.choose(ui::ThemeChoice::light);
+  ServiceModel model(app::Role::receivers);
+  model.set_amount(3);
+  QWidget window;
+  QVBoxLayout row(&window);
+  auto* field = new QLineEdit;
+  auto* table = new ui::ServiceTable(theme, &model);
+  row.addWidget(field);
+  row.addWidget(table);
+  window.resize(600, 300);
+  window.show();
+  window.activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(&window, 20'000));
+  field->setFocus();
+  const auto is_framed = [&](int number) {
+    const QRect cell = table->visualRect(model.index(number - 1, ServiceModel::name_column));
+    const QImage picture = table->viewport()->grab().toImage();
+    return picture.pixelColor(cell.center().x(), cell.top()) == theme.tokens().primary;
+  };
+  QCOMPARE(table->selected_numbers(), QList<int>());
+  QVERIFY(!is_framed(1));
+  QTest::keyClick(field, Qt::Key_Tab);
+  QVERIFY(table->hasFocus());
+  QCOMPARE(table->selected_numbers(), QList<int>{1});
+  QVERIFY(is_framed(1));
+  QTest::keyClick(table, Qt::Key_Down);
+  QCOMPARE(table->selected_numbers(), QList<int>{2});
+  QVERIFY(is_framed(2) && !is_framed(1));
+  // Who comes back finds what was selected.
+  QTest::keyClick(table, Qt::Key_Backtab, Qt::ShiftModifier);
+  QVERIFY(field->hasFocus());
+  QVERIFY(!is_framed(2));
+  QTest::keyClick(field, Qt::Key_Tab);
+  QCOMPARE(table->selected_numbers(), QList<int>{2});
+}
+
+void TestServiceModel::names_have_at_least_three_digits_and_one_is_no_more() {
+  QCOMPARE(ui::amount_text(app::Role::senders, 1), QStringLiteral("1 sender"));
+  QCOMPARE(ui::amount_text(app::Role::receivers, 20), QStringLiteral("20 receivers"));
   QCOMPARE(ui::service_name(app::Role::senders, 1), QStringLiteral("S001"));
   QCOMPARE(ui::service_name(app::Role::receivers, 17), QStringLiteral("R017"));
   QCOMPARE(ui::service_name(app::Role::receivers, 1234), QStringLiteral("R1234"));
