@@ -197,6 +197,10 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
   const StagedRecords staged = staged_in(ring, first, last);
   std::vector<Left> logs;
   for (std::uint32_t number = first; number <= last; ++number) logs.push_back(read_left(role, number, log_options, each_record));
+  // What they hold would count as lost, and what is staged would be gone with the file. Nothing was written yet: it can be tried again.
+  for (const Left& left : logs) {
+    if (!left.error.empty() && !(access(left.log.path().c_str(), F_OK) != 0 && errno == ENOENT)) throw std::runtime_error(left.error);
+  }
   const auto [clock_lines, not_staged] = clock_lines_of(logs, staged.clock_lines);
   for (Left& left : logs) {
     const std::vector<Staged>& records = staged.by_service[left.log.number() - first];

@@ -67,6 +67,27 @@ TEST_F(SalvageTest, ALogThatTheKilledProcessHadNotBegunGetsItsHead) {
   EXPECT_FALSE(fs::exists(log_path("R002"))) << "nothing came of it";
 }
 
+TEST_F(SalvageTest, ALogThatCannotBeReadIsNamedAndAllIsLeftToALaterAttempt) {
+  const std::string path = leave({received(1, 0), received(2, 0)});
+  const LogOptions wanted = options();
+  fs::create_directories(log_path("R002"));  // no file can be opened there
+  const auto read_back = [&] {
+    std::uint64_t records = 0;
+    salvage_logs(path, WorkerRole::receivers, 1, 2, wanted, LogsGoOn::no, [&](const Record&) { ++records; });
+    return records;
+  };
+  try {
+    read_back();
+    FAIL() << "a part of it is taken for the whole";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find(log_path("R002")), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(fs::exists(path));
+  fs::remove(log_path("R002"));
+  EXPECT_EQ(read_back(), 2u);
+  EXPECT_FALSE(fs::exists(path));
+}
+
 TEST_F(SalvageTest, WhatAKilledProcessWasToldIsReadBackOnceAndInItsPlace) {
   const LogOptions wanted = options();
   fs::create_directories(wanted.folder);
