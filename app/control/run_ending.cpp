@@ -352,7 +352,8 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
     tell_not_read_back("it was given up");
   } else if (!trouble.isEmpty()) {
     const QString no_reader = role_name(role) + " could not be started: ";  // it is their own program
-    const QString why = trouble.startsWith(no_reader) ? trouble.mid(no_reader.size()) : trouble;
+    QString why = trouble.startsWith(no_reader) ? trouble.mid(no_reader.size()) : trouble;
+    if (why.startsWith(role_name(role) + ' ')) why.insert(role_name(role).size(), on_host(role));
     const bool may_pass = member.salvager->launcher().was_away() || why.contains(std::strerror(EROFS));  // as while a host boots
     if (!read_back && may_pass) {
       member.not_read_back = why;
@@ -446,9 +447,11 @@ void RunControl::Private::leave_files() {
     if (of(role).salvaging()) of(role).not_read_back = "stopped";
     of(role).drop_salvager();
     const QString rest = of(role).watch->launcher().leave_files();
-    on_brought_back(role, QString("the files of %1 were not all brought back: stopped%2")
-                              .arg(role_name(role), rest.isEmpty() ? QString() : "; the rest is " + rest),
-                    false);
+    const bool all_here = of(role).watch->launcher().all_here();
+    const QString what = all_here ? "the files of %1 were brought back, but not cleared away there: stopped%2"
+                                  : "the files of %1 were not all brought back: stopped%2";
+    on_brought_back(role, what.arg(role_name(role), rest.isEmpty() ? QString() : (all_here ? "; they are " : "; the rest is ") + rest),
+                    all_here);
   }
 }
 

@@ -54,7 +54,7 @@ std::shared_ptr<LabHost> HostPool::host(const Host& host) {
   Way way = way_of(config.jumps);
   if (known.lab && known.lab->host() == host && known.lab->config() == config && known.way == way) return known.lab;
   known = {std::make_shared<LabHost>(host, config, questions_, secrets_, needed_,
-                                     [this](const QStringList& jumps, SshUse use) { return hop(jumps, use); }),
+                                     [this](const QStringList& jumps, SshUse use, bool patient) { return hop(jumps, use, patient); }),
            std::move(way)};
   return known.lab;
 }
@@ -93,19 +93,20 @@ HostPool::Way HostPool::way_of(QStringList jumps) {
 
 /// The last of the jump hosts, reached through those before it. Control and files have their own, so that neither waits for the other
 /// there.
-std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use) {
-  return hop(jumps, way_of(jumps), use);
+std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, SshUse use, bool patient) {
+  return hop(jumps, way_of(jumps), use, patient);
 }
 
-std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, const Way& way, SshUse use) {
+std::shared_ptr<SshSession> HostPool::hop(const QStringList& jumps, const Way& way, SshUse use, bool patient) {
   const QString key = jumps.join(',') + (use == SshUse::files ? " files" : " control");
   const Hop& known = hops_[key];
-  const bool leads_on = known.session && known.session->state() != SshSession::State::ended && known.session->lets_through();
-  if (leads_on && known.way == way) return known.session;
+  const bool stands = known.session && known.session->state() != SshSession::State::ended && known.way == way;
+  // Who was asked would be asked for each attempt.
+  if (stands && (known.session->lets_through() || (patient && known.session->person_asked()))) return known.session;
   const SshHostConfig& config = way.front();
   const Way before(way.begin() + 1, way.end());  // none: it is connected to from here, or it is a circle, and the session says so
   auto session = std::make_shared<SshSession>(config.name, config, SshUse::control, questions_, secrets_,
-                                              before.empty() ? nullptr : hop(config.jumps, before, use));
+                                              before.empty() ? nullptr : hop(config.jumps, before, use, patient));
   hops_[key] = {session, way};
   return session;
 }

@@ -52,8 +52,8 @@ class HostPool : public QObject {
     Way way;
   };
 
-  std::shared_ptr<SshSession> hop(const QStringList& jumps, SshUse use);
-  std::shared_ptr<SshSession> hop(const QStringList& jumps, const Way& way, SshUse use);
+  std::shared_ptr<SshSession> hop(const QStringList& jumps, SshUse use, bool patient);
+  std::shared_ptr<SshSession> hop(const QStringList& jumps, const Way& way, SshUse use, bool patient);
 
   OpenQuestions questions_;
   QString programs_folder_;

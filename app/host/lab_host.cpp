@@ -76,14 +76,15 @@ SshSession* LabHost::control() const {
 }
 
 std::unique_ptr<SshSession> LabHost::make_session(SshUse use) {
-  auto session =
-      std::make_unique<SshSession>(name_, config_, use, questions_, secrets_, config_.jumps.isEmpty() ? nullptr : hop_(config_.jumps, use));
+  const bool patient = patience_.use_count() > 1;
+  auto session = std::make_unique<SshSession>(name_, config_, use, questions_, secrets_,
+                                              config_.jumps.isEmpty() ? nullptr : hop_(config_.jumps, use, patient));
   asked_for_.erase(use);
   connect(session.get(), &SshSession::asking, this, [this, use] {
     asked_for_.insert(use);
     emit asking();
   });
-  if (patience_.use_count() > 1) session->be_patient();
+  if (patient) session->be_patient();
   session->prefer(address_);  // who was reached there is not looked for elsewhere again
   return session;
 }
@@ -140,7 +141,7 @@ void LabHost::let_go_unwanted() {
 void LabHost::log_in_anew(const SshProblem& why) {
   const bool is_log_in = why.kind == SshProblem::Kind::no_shell || why.kind == SshProblem::Kind::no_sftp;
   if (!is_log_in && why.kind != SshProblem::Kind::missing) return;
-  if (is_in_use() || is_waited_for()) return;
+  if (files_use_.use_count() > 1 || (is_log_in && control_use_.use_count() > 1) || is_waited_for()) return;
   if (files_ && !asked_for_.contains(SshUse::files)) {
     SshFiles* const files = files_.release();
     files->setParent(this);  // first: it goes before its session

@@ -36,7 +36,8 @@ struct PlacedProgram {
 class LabHost : public QObject {
   Q_OBJECT
  public:
-  using GiveHop = std::function<std::shared_ptr<SshSession>(const QStringList& jumps, SshUse use)>;
+  /// `patient`: one that a person was asked for is not made anew.
+  using GiveHop = std::function<std::shared_ptr<SshSession>(const QStringList& jumps, SshUse use, bool patient)>;
 
   LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets,
           std::shared_ptr<NeededThere> needed, GiveHop hop);
@@ -65,8 +66,8 @@ class LabHost : public QObject {
   std::shared_ptr<void> use_of_files() const { return files_use_; }
   /// For who failed by `why` and will try again: a host settles at each log-in, for all that is done behind it, whether there is a shell,
   /// and SFTP, and which disk the home folder is on. Closes connections, so that a later try is made over new ones: both where shell or SFTP
-  /// was not there, the one for files where a folder was `missing`. None where `why` is anything else, while one is in use, or while somebody
-  /// waits for one or for a program; nor one for which the person was asked, who would be asked for each try. May be called from any
+  /// was not there, the one for files where a folder was `missing`. None where `why` is anything else, while one of those is in use, or while
+  /// somebody waits for one or for a program; nor one for which the person was asked, who would be asked for each try. May be called from any
   /// answer: they end later, as if they were lost.
   void log_in_anew(const SshProblem& why);
   /// Whether a connection asks the person for something.
@@ -109,7 +110,6 @@ class LabHost : public QObject {
   std::unique_ptr<SshSession> make_session(SshUse use);
   void notice_end_of(QObject* context);
   void leave(std::unique_ptr<SshSession>& session);
-  bool is_in_use() const { return control_use_.use_count() > 1 || files_use_.use_count() > 1; }
   bool is_waited_for() const;
   /// Whether anybody still waits for that program.
   bool is_wanted(const QString& local_file) const;

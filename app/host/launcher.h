@@ -85,6 +85,8 @@ class Launcher : public QObject {
   /// waits for it, it is the end: nothing is brought.
   void hold_when_reached() { holds_when_reached_ = true; }
   virtual void go_on_bringing() {}
+  /// Behind bring_back(): all that was to be brought is here, and only clearing away there goes on, or has not come to its end.
+  virtual bool all_here() const { return false; }
   /// Behind failed and gone: it was because its host could not be reached, or the connection was lost; later it may be different.
   virtual bool was_away() const { return false; }
   /// Gives bring_back up: nothing is brought any more, and brought_back not told. Where the rest is, as "on h3 in FOLDER, for a day"; empty: nowhere.

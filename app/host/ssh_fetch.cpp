@@ -156,7 +156,7 @@ bool FindRunFolder::go_on(SshLink& link) {
     if (error.problem.kind != SshProblem::Kind::files) throw;  // what a disk will be mounted over may be closed to its user
   }
   throw SshError(SshProblem::Kind::missing, QString("%1: the folder %2, where the logs are, is not there").arg(link.target().name, remote_),
-                 "Is the disk mounted there that it is on?");
+                 "Is the disk mounted there that it is on, or has somebody removed it?");
 }
 
 void BringFolder::list(SshLink& link) {
@@ -188,7 +188,7 @@ void BringFolder::list(SshLink& link) {
 
 void BringFolder::clear(SshLink& link) {
   Sftp sftp(link);
-  *is_there_ = false;
+  all_here_ = strange_.isEmpty() && unreadable_.isEmpty();
   const bool all_goes = strange_.isEmpty() && unreadable_.isEmpty() && (!keep_ || names_.isEmpty());
   const QString kept = MakeRunFolder::kept_name;
   QStringList going = keep_ ? QStringList() : names_;
@@ -207,6 +207,8 @@ void BringFolder::clear(SshLink& link) {
 
 /// `emptied`: of what has been in it. `refused`: why not all of that could be removed, as SFTP's code.
 void BringFolder::remove_folder(SshLink& link, const QStringList& emptied, int refused) {
+  look_for_folder(link);  // else what was not there was taken for removed
+  *is_there_ = false;
   Sftp sftp(link);
   const int code = sftp.remove_folder(remote_);
   if (!sftp.look(remote_)) return;
@@ -214,9 +216,9 @@ void BringFolder::remove_folder(SshLink& link, const QStringList& emptied, int r
   for (const SftpEntry& entry : sftp.list(remote_)) {
     if (!emptied.contains(entry.name)) new_there += entry.name;
   }
-  if (!new_there.isEmpty())
+  all_here_ = new_there.isEmpty();
+  if (!all_here_)
     fail_by(link, new_there, "things in %1 were not there when it was listed", "Look at them there, and remove them");
-  all_here_ = true;
   const QString why = why_not_removed(sftp, remote_, refused == SSH_FX_OK ? code : refused);
   throw SshError(SshProblem::Kind::files,
                  QString("%1: all logs were brought, but the folder %2 could not be removed there%3")

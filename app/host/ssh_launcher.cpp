@@ -281,9 +281,7 @@ void SshLauncher::touch(const QString& path) {
 
 std::unique_ptr<QObject> SshLauncher::stand_by(const QString& file, const QString& local_folder) {
   if (!host_->control()) return nullptr;
-  auto standby = std::make_unique<SshStandby>(*host_->control(), file, folder_for(local_folder));
-  connect(standby.get(), &QObject::destroyed, standby.get(), [use = host_->use_of_control()] {});
-  return standby;
+  return std::make_unique<SshStandby>(*host_->control(), file, folder_for(local_folder));
 }
 
 /// The process is told of a folder only when it is there: what it then makes of it is its own business.
@@ -422,6 +420,7 @@ void SshLauncher::bring_back(const QString& local_folder) {
   brought_bytes_ = 0;
   bringing_ = folder_for(local_folder);
   bringing_to_ = local_folder;
+  all_here_ = false;
   patience_ = host_->patience();
   bring_back_again();
 }
@@ -448,7 +447,7 @@ void SshLauncher::bring_back_again() {
     // Nothing of use lies where no folder could be made.
     const bool too_long = brought_some_.hasExpired(bring_back_silent_ms) || brought_more_.hasExpired(bring_back_stuck_ms);
     if (!may_pass_behind_a_cut(why) || made_no_folder_ || too_long)
-      return on_brought_back(why.text(), why.kind == SshProblem::Kind::missing ? Left::told : Left::rest);
+      return on_brought_back(why.text(), all_here() ? Left::nothing : why.kind == SshProblem::Kind::missing ? Left::told : Left::rest);
     host_->log_in_anew(why);
     if (std::exchange(told_waiting_, why.why) != why.why) emit bring_back_waits(why.why);
     const bool refused = why.kind == SshProblem::Kind::login;
@@ -474,10 +473,14 @@ void SshLauncher::bring_back_again() {
     };
     const auto task = std::make_shared<BringFolder>(bringing_, bringing_to_, progress, host_->host().keep_files,
                                                     host_->needed().is_made(bringing_));
+    bringing_folder_ = task;
     bring_task_ = files->run(task, this, [this, again, task, use = host_->use_of_files()](const SshProblem& trouble) mutable {
       use.reset();
       bring_task_.reset();
-      trouble.none() || task->all_here() ? on_brought_back(trouble.text(), Left::nothing) : again(trouble);
+      all_here_ = all_here();
+      bringing_folder_.reset();
+      const bool is_over = trouble.none() || (task->all_here() && trouble.kind == SshProblem::Kind::files);
+      is_over ? on_brought_back(trouble.text(), Left::nothing) : again(trouble);
     });
   });
 }
@@ -496,11 +499,18 @@ QString SshLauncher::on_host(const QString& folder) const {
   return QString("on %1 in %2%3").arg(host_->name(), folder, host_->host().keep_files ? QString() : ", for a day");
 }
 
+bool SshLauncher::all_here() const {
+  return all_here_ || (bringing_folder_ && bringing_folder_->all_here());
+}
+
 QString SshLauncher::leave_files() {
   if (bringing_.isEmpty()) return {};
+  patience_.reset();
   // A connection that ends answers its tasks, so this one is of the present one.
   if (SshFiles* files = host_->files(); files && bring_task_) files->give_up(*bring_task_);
   bring_task_.reset();
+  all_here_ = SshLauncher::all_here();
+  bringing_folder_.reset();
   SshLauncher::touch(bringing_);  // the destructor comes here, too
   return on_host(std::exchange(bringing_, {}));
 }

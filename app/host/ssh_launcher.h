@@ -41,6 +41,7 @@ class SshLauncher : public Launcher {
   void bring_back(const QString& local_folder) override;
   void go_on_bringing() override;
   bool was_away() const override { return away_; }
+  bool all_here() const override;
   QString leave_files() override;
   void follow(const QString& local_file) override;
   void unfollow(const QString& local_file) override;
@@ -99,6 +100,8 @@ class SshLauncher : public Launcher {
   QString told_waiting_;               // last, since something was brought; empty: nothing
   QString bringing_;                   // the folder there; empty: nothing is brought
   QString bringing_to_;                // here
+  bool all_here_ = false;              // of that folder, in an attempt that is over
+  std::shared_ptr<BringFolder> bringing_folder_;
   std::optional<quint64> bring_task_;  // of host_->files(), while it is under way
 };
 

@@ -122,6 +122,10 @@ void SweepRunFolders::check(SshLink& link, Sftp& sftp) {
   files_.clear();
 }
 
+bool SweepRunFolders::is_old_brief(const SftpEntry& file) const {
+  return BriefFile::is_left_over(file.name) || now_s_ - file.changed_s > brief_file_s_max;
+}
+
 void SweepRunFolders::list(Sftp& sftp) {
   std::vector<SftpEntry> folders = sftp.list(runs_);
   std::erase_if(folders, [](const SftpEntry& entry) { return !is_run_folder(entry) && !(entry.is_file && BriefFile::is_one(entry.name)); });
@@ -129,11 +133,10 @@ void SweepRunFolders::list(Sftp& sftp) {
   look_around(sftp);
   std::sort(folders.begin(), folders.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
   for (const SftpEntry& entry : folders) {
-    const qint64 age_s = now_s_ - entry.changed_s;
     if (entry.is_folder) {
       const QString folder = runs_ + '/' + entry.name;
-      if (age_s > kept_s && !needed_.has_folder(folder)) waiting_.push_back({folder, entry.owner});
-    } else if (BriefFile::is_left_over(entry.name) || age_s > brief_file_s_max) {
+      if (now_s_ - entry.changed_s > kept_s && !needed_.has_folder(folder)) waiting_.push_back({folder, entry.owner});
+    } else if (is_old_brief(entry)) {
       brief_ += runs_ + '/' + entry.name;
     }
   }
@@ -171,13 +174,19 @@ void SweepRunFolders::remove_some(Sftp& sftp) {
 /// is another user's stays there: its folder lets nobody else remove it.
 void SweepRunFolders::list_staging(Sftp& sftp) {
   for (const SftpEntry& entry : sftp.list(staging_folder_there)) {
+    const QString path = QString(staging_folder_there) + '/' + entry.name;
+    if (entry.is_file && BriefFile::is_one(entry.name)) {  // of a check
+      look_around(sftp);
+      if (is_old_brief(entry)) sftp.remove_file(path);
+      continue;
+    }
     const auto found = staging_name().match(entry.name);
     if (!entry.is_file || !found.hasMatch()) continue;
     look_around(sftp);
     if (!sees_processes_) return;
     const QString pid = found.captured(1);
     if (now_s_ - entry.changed_s <= kept_s || needed_.has_process(pid.toInt())) continue;
-    staging_.push_back({QString(staging_folder_there) + '/' + entry.name, pid});
+    staging_.push_back({path, pid});
   }
   keep_some(staging_, staging_max);
 }

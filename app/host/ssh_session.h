@@ -53,6 +53,8 @@ class SshSession : public QObject {
   const SshProblem& problem() const { return problem_; }
   /// False: as a jump host, it has refused to. What its sshd allows is settled at the log-in, so another connection may be let through.
   bool lets_through() const { return lets_through_; }
+  /// The person was asked for something on the way there, since it was opened.
+  bool person_asked() const { return person_asked_; }
   /// Numeric address that was connected to; empty before, and through a jump host.
   const QString& address() const { return address_; }
 

@@ -205,6 +205,8 @@ class SweepRunFolders : public SshTask {
     QString path;
     std::optional<quint32> owner;
   };
+  /// Behind look_around().
+  bool is_old_brief(const SftpEntry& file) const;
   void list(Sftp& sftp);
   void check(SshLink& link, Sftp& sftp);
   void look_into(Sftp& sftp, const RunFolder& folder);
@@ -268,11 +270,11 @@ class FollowFile : public SshTask {
 class BringFolder : public SshTask {
  public:
   /// `keep`: what was brought stays there, too, and nobody sweeps it. `is_there`: as long as it is true, a folder that is not there is
-  /// missing; it becomes true where something is found in it, and false when it begins to be cleared away. Null, or false: then there was
+  /// missing; it becomes true where something is found in it, and false when it is about to be removed. Null, or false: then there was
   /// nothing to bring.
   BringFolder(QString remote, QString local, FileProgress progress, bool keep = false, std::shared_ptr<std::atomic<bool>> is_there = {});
   bool go_on(SshLink& link) override;
-  /// Behind a failure: every log was brought all the same, and only the folder could not be removed there.
+  /// On any thread: every log was brought; what goes on, or has failed, is clearing away there.
   bool all_here() const { return all_here_; }
 
  private:
@@ -286,7 +288,8 @@ class BringFolder : public SshTask {
   FileProgress progress_;
   const bool keep_;
   const std::shared_ptr<std::atomic<bool>> is_there_;
-  bool listed_ = false, all_here_ = false;
+  bool listed_ = false;
+  std::atomic<bool> all_here_ = false;
   std::deque<SftpEntry> waiting_;
   QStringList names_;  // of all that is fetched
   QStringList unreadable_;

@@ -115,7 +115,7 @@ TEST_F(CutLinkTest, reading_back_that_fails_on_a_host_that_is_there_is_not_tried
   host.bringing[Role::receivers]->end_waiting(true);
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
-  EXPECT_NE(reasons().find("could not be read back: Receivers died: exit code 2: no such staging file"), std::string::npos) << reasons();
+  EXPECT_NE(reasons().find("could not be read back: Receivers on lab-3 died: exit code 2: no such staging file"), std::string::npos) << reasons();
   EXPECT_EQ(reasons().find("log incomplete"), std::string::npos) << reasons();
 }
 

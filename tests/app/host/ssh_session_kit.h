@@ -46,8 +46,9 @@ struct SshSessionTest : WithEventLoop {
   std::unique_ptr<SshSession> make(const SshHostConfig& given, std::shared_ptr<SshSession> via = nullptr) {
     return std::make_unique<SshSession>("h1", given, SshUse::control, person, secrets, std::move(via));
   }
-  void open(std::shared_ptr<SshSession> via = nullptr) {
+  void open(std::shared_ptr<SshSession> via = nullptr, bool patient = false) {
     session = make(config, std::move(via));
+    if (patient) session->be_patient();
     ready = over = false;
     QObject::connect(session.get(), &SshSession::ready, [this] { ready = true; });
     QObject::connect(session.get(), &SshSession::ended, [this](const SshProblem& why) {
@@ -56,8 +57,8 @@ struct SshSessionTest : WithEventLoop {
     });
     session->open();
   }
-  bool gets_in() {
-    open();
+  bool gets_in(bool patient = false) {
+    open(nullptr, patient);
     EXPECT_TRUE(wait_until([this] { return ready || over; }));
     return ready;
   }

@@ -294,25 +294,12 @@ TEST_F(SshSessionTest, a_host_that_boots_costs_nobody_who_is_patient_a_password_
     person.secrets = {lab->password().toUtf8()};
     ASSERT_TRUE(gets_in()) << told();
     lab->inside(2, {"touch", "/etc/nologin"});
-    const auto patient = [this] {
-      session = make(config);
-      session->be_patient();
-      ready = over = false;
-      QObject::connect(session.get(), &SshSession::ready, [this] { ready = true; });
-      QObject::connect(session.get(), &SshSession::ended, [this](const SshProblem& why) {
-        problem = why;
-        over = true;
-      });
-      session->open();
-      EXPECT_TRUE(wait_until([this] { return ready || over; }));
-      return ready;
-    };
-    EXPECT_FALSE(patient());
+    EXPECT_FALSE(gets_in(true));
     EXPECT_EQ(problem.kind, SshProblem::Kind::login);
     EXPECT_FALSE(problem.person_asked);
     EXPECT_EQ(told(), "h1 refuses the password of lab that it took before. Is it still booting, or has that been changed there?");
     lab->inside(2, {"rm", "/etc/nologin"});
-    EXPECT_TRUE(patient()) << told();
+    EXPECT_TRUE(gets_in(true)) << told();
     EXPECT_EQ(person.secret_questions.size(), 1u) << "at the first time";
     for (const auto& [question, right] : person.judged) EXPECT_TRUE(right) << "else the keyring would forget it";
 
