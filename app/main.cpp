@@ -24,6 +24,7 @@
 #include "app/host/keyring.h"
 #include "app/host/ssh_threads.h"
 #include "app/report/report_command.h"
+#include "app/settings/one_language.h"
 
 #ifdef N2NQ_HAVE_UI
 #include "ui/run_window.h"
@@ -99,9 +100,11 @@ int main(int argc, char** argv) {
   if (arguments.command == Command::report) {
     qputenv("QT_QPA_PLATFORM", "offscreen");  // draws into files, also where there is no display
     QGuiApplication drawing(argc, argv);
+    n2nq::app::speak_one_language();
     return write_reports(arguments, terminal);
   }
   QCoreApplication application(argc, argv);
+  n2nq::app::speak_one_language();
   const int code = execute(arguments, terminal);
   SshThreads::exit_if_look_up_is_left(code);
   return code;

@@ -14,6 +14,7 @@
 #include "app/host/keyring.h"
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_threads.h"
+#include "app/settings/one_language.h"
 #include "broker/net/turns.h"
 #include "ui/dialog/ssh_asker.h"
 #include "ui/main_window.h"
@@ -78,6 +79,7 @@ int run_window(int argc, char** argv, const QString& hosts_file) {
   // Who is measured on this machine goes before who draws. Before 6.12 Linux knows no such order: nothing is lost.
   net::ask_for_long_turns();
   QApplication application(argc, argv);
+  app::speak_one_language();
   QApplication::setApplicationName(QStringLiteral("n2nq-bench"));
   QApplication::setApplicationDisplayName(QStringLiteral("N2NQ Test Bench"));
   QApplication::setDesktopFileName(QStringLiteral("n2nq-bench"));
