@@ -343,7 +343,8 @@ void MainWindow::fit_to_screen() {
 }
 
 void MainWindow::remember() {
-  memory_.set_settings(form_.settings(), presets_.name());
+  // Without a preset nobody knows next time what they were changed from.
+  memory_.set_settings(presets_.name().isEmpty() ? presets_.settings_to_run() : form_.settings(), presets_.name());
   WindowMemory::Layout layout{saveGeometry(), bench_->layout_state(), memory_.layout().rows};
   if (!charts_on_page_) layout.rows = bench_->rows_state();
   memory_.set_layout(layout);

@@ -248,7 +248,8 @@ QString parts_that_never_came(const DrawnRun& run) {
 /// What is in flight, as far as the curve does not say it.
 void tell_in_flight(QStringList& remarks, const DrawnRun& run) {
   if (has_requests(run))
-    remarks += of_run(run) + "at most so many: with requests what nobody asked for is under way until N2NQ tells that it was skipped.";
+    remarks += of_run(run) + "at most so many: with requests what nobody asked for is under way " +
+               (run.run.broadcaster() ? "until N2NQ tells that it was skipped." : "to the end: in the load balancer nobody is told of it.");
   if (run.digest->never_came > 0)
     remarks += of_run(run) + QString("%1 copies never came%2: here they are under way to the end.")
                                  .arg(count_text(run.digest->never_came), parts_that_never_came(run));

@@ -364,6 +364,8 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     emit values()->cellClicked(marked, 1);
     QVERIFY(bench->click(QStringLiteral("button_case_again")));
     QVERIFY(desk().is_on());
+    QVERIFY2(desk().share() < 1, "of what is made again");
+    QVERIFY(!desk().time_text().contains(QStringLiteral("Resume")));
     QVERIFY(wait_off());
     QVERIFY(QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size() >= 7);
     const QString told = values()->item(marked, 1)->toolTip();

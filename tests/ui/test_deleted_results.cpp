@@ -58,6 +58,7 @@ class TestDeletedResults : public n2nq::ui_test::ResultsPageTest {
     undo();
     QVERIFY(settled());
     QCOMPARE(rows(), 2);
+    QVERIFY(table()->hasFocus());
     // With the focus in the table; not in a text field, whose own Ctrl+Z it is.
     table()->selectRow(0);
     QVERIFY(remove());

@@ -377,6 +377,7 @@ void ResultsList::refresh() {
   // A table that is hidden would hand it on to the tabs, where Undo has no key.
   if (shown == 0 && table_->hasFocus()) setFocus(Qt::OtherFocusReason);
   table_->setVisible(shown > 0);
+  if (shown > 0 && hasFocus()) table_->setFocus(Qt::OtherFocusReason);
 }
 
 }  // namespace n2nq::ui

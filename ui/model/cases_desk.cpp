@@ -128,6 +128,7 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
     if (before == rows_.end()) continue;
     row.ticked = before->ticked;  // also with mistakes, as half way through an edit
     if (before->state == State::queued) row.state = State::queued, row.how = before->how;
+    if (before->state == State::paused && row.state == State::stopped && before->folder == row.folder) row.state = State::paused;
     if (before->folder != row.folder || row.folder.isEmpty() || !before->runner || !has_all_its_runs(*before->runner)) continue;
     row.planned = before->planned;
     row.runner = before->runner;
@@ -357,6 +358,7 @@ void CasesDesk::run(const std::vector<int>& rows, Begin how) {
   together_.clear();
   halting_ = Halt::none;
   again_.clear();
+  again_all_ = 0;
   for (const int row : queue_) {
     Row& at = rows_[static_cast<std::size_t>(row)];
     together_ += tick_name(at.file);
@@ -427,6 +429,7 @@ void CasesDesk::run_again(int row, const QStringList& folders) {
     if (folders.contains(run->folder) && !at.runner->results().why(*run).isEmpty()) again_ += run->folder;
   }
   if (again_.isEmpty()) return;
+  again_all_ = static_cast<int>(again_.size());
   queue_.clear();
   together_ = {tick_name(at.file)};
   halting_ = Halt::none;
@@ -497,34 +500,39 @@ CasesDesk::State CasesDesk::state_when_left(const Row& row) const {
 }
 
 bool CasesDesk::is_in_progress(const Row& row) const {
-  const bool together = together_.contains(tick_name(row.file));
-  if (is_on()) return together;
+  if (is_on()) return together_.contains(tick_name(row.file));
   if (!scale_is_read_ || !row.ticked || !row.file.read.file) return false;
-  return can_go_on(row) || row.state == State::queued || (together && row.state == State::done);
+  return can_go_on(row) || row.state == State::queued || row.state == State::done;
 }
 
 double CasesDesk::seconds_left(const Row& row) const {
   if (row.state == State::done) return 0;
-  const double seconds = row.estimates[static_cast<std::size_t>(choice_.scale)].seconds;
-  if (waits_to_begin(row)) return seconds;
+  const Estimate& estimate = row.estimates[static_cast<std::size_t>(choice_.scale)];
+  if (waits_to_begin(row)) return estimate.seconds;
   if (row.runner && row.runner->state() != app::CaseRunner::State::reading) return row.runner->seconds_left();
-  return seconds * std::max(0, row.runs_all - row.runs_done) / std::max(1, row.runs_all);
+  // It may have been begun with another number of repeats than is chosen now.
+  return estimate.seconds / std::max(1, estimate.runs) * std::max(0, row.runs_all - row.runs_done);
 }
 
 CasesDesk::Progress CasesDesk::progress() const {
   Progress out;
   for (const Row& row : rows_) {
     if (!is_in_progress(row)) continue;
-    out.runs_done += waits_to_begin(row) ? 0 : std::min(row.runs_done, row.runs_all);
-    out.runs_all += row.runs_all;
+    const bool is_anew = waits_to_begin(row);
+    out.runs_done += is_anew ? 0 : std::min(row.runs_done, row.runs_all);
+    out.runs_all += is_anew ? row.estimates[static_cast<std::size_t>(choice_.scale)].runs : row.runs_all;
     out.seconds_left += seconds_left(row);
   }
   return out;
 }
 
 double CasesDesk::share() const {
-  const Progress so_far = progress();
   const double run_share = run() != nullptr ? std::max(0.0, run()->progress()) : 0;
+  if (is_on() && again_all_ > 0) {
+    const int begun = again_all_ - static_cast<int>(again_.size());
+    return std::max(0.0, begun - 1 + run_share) / again_all_;
+  }
+  const Progress so_far = progress();
   return std::min(1.0, (so_far.runs_done + run_share) / std::max(1, so_far.runs_all));
 }
 
@@ -561,7 +569,8 @@ QString CasesDesk::time_text() const {
   }
   double seconds = at.runner ? at.runner->seconds_left() : 0;
   for (const int row : queue_) seconds += rows_[static_cast<std::size_t>(row)].estimates[static_cast<std::size_t>(choice_.scale)].seconds;
-  return span_text(seconds) + QStringLiteral(" left · safe to stop: finished runs are kept, Resume goes on");
+  const QString safe = span_text(seconds) + QStringLiteral(" left · safe to stop: finished runs are kept");
+  return again_all_ > 0 ? safe : safe + QStringLiteral(", Resume goes on");
 }
 
 app::Figure CasesDesk::figure(int row, std::size_t which) const {

@@ -31,7 +31,7 @@ class CasesDesk : public QObject {
   };
   /// How a case is begun.
   enum class Begin { anew, go_on };
-  /// paused: by a person, since this window was opened; whatever else ended before its last run is stopped.
+  /// paused: by a person, since this window was opened and its scale was chosen; whatever else ended before its last run is stopped.
   enum class State { unreadable, not_begun, queued, running, paused, stopped, done };
   struct Estimate {
     int runs = 0;
@@ -91,7 +91,7 @@ class CasesDesk : public QObject {
   int active_row() const { return active_; }
   /// Rows that resume() would go on with, in order: ticked, and begun or queued.
   std::vector<int> resumable() const;
-  /// Of the cases asked for together; while none runs, of the ticked ones among them and of what resume() would go on with.
+  /// Of the cases asked for together; while none runs, of the ticked ones that were begun or are queued.
   struct Progress {
     int runs_done = 0, runs_all = 0;
     double seconds_left = 0;  // without that of the run in progress
@@ -181,7 +181,8 @@ class CasesDesk : public QObject {
   std::vector<int> queue_;  // without the active one
   QStringList together_;    // the tick_name() of what was asked for together last
   int active_ = -1;
-  QStringList again_;
+  QStringList again_;   // folders of runs that are still to be made again
+  int again_all_ = 0;   // with those that were, of what was asked for together last; 0: they are made for the first time
   enum class Halt { none, pause, stop };
   Halt halting_ = Halt::none;
   QString hold_;

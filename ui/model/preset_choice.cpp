@@ -35,7 +35,7 @@ QString PresetChoice::save_as(const QString& name) {
 void PresetChoice::restore(const QString& name) {
   const app::ReadSettings read = presets_.load(name.toStdString());
   name_ = read.settings ? name : QString();
-  saved_ = read.settings.value_or(app::Settings());
+  saved_ = read.settings.value_or(form_.settings());  // a run of others is not called as these are
   emit changed();
 }
 

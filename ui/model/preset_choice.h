@@ -21,7 +21,7 @@ class PresetChoice : public QObject {
   /// Saves the form's settings under `name`, which becomes the chosen one. Empty result: done; else why not, as where a text was refused
   /// in a field, which stays there.
   QString save_as(const QString& name);
-  /// Takes up what a former session left: the name, while the form keeps its settings. An unknown name means no preset.
+  /// Takes up what a former session left: the name, while the form keeps its settings. An unknown name, or none, means no preset.
   void restore(const QString& name);
 
   const QString& name() const { return name_; }
@@ -39,7 +39,7 @@ class PresetChoice : public QObject {
   SettingsForm& form_;
   app::Presets presets_;
   QString name_;
-  app::Settings saved_;
+  app::Settings saved_;  // the preset's; where there is none those that were taken up
 };
 
 }  // namespace n2nq::ui

@@ -188,6 +188,9 @@ TEST(RunDigest, InALoadBalancerWhatOneReceiverIsToldIsOverUnlessAnotherGotIt) {
   ASSERT_TRUE(digest) << error.toStdString();
   EXPECT_EQ(digest->never_came, 1) << "the last one";
   EXPECT_EQ(digest->skipped, measure::SkippedCounts{.parked = 1});
+  EXPECT_TRUE(digest->in_flight_known);
+  run.summary["ledger"]["total"]["unrequested"] = 5;
+  EXPECT_FALSE(digest_of(run, error)->in_flight_known) << "nobody is told of these";
 }
 
 TEST(RunDigest, ALineOfWhatWillNotComeThatCannotBeReadIsNamed) {

@@ -20,6 +20,7 @@ class TestSettingsForm : public QObject {
   void rules_between_keys_stand_beside_their_key();
   void a_changed_preset_is_modified_until_it_is_saved();
   void a_name_that_presets_refuse_is_refused();
+  void settings_of_a_run_that_are_changed_are_not_called_as_that_run();
   void nothing_is_saved_in_place_of_a_text_that_was_refused();
   void memory_gives_back_what_it_was_given();
   void figures_are_written_as_the_look_asks();
@@ -85,6 +86,20 @@ void TestSettingsForm::a_name_that_presets_refuse_is_refused() {
   QVERIFY(presets.save_as(QStringLiteral("quick")).contains(QStringLiteral("another name")));
   QVERIFY(!presets.save_as(QStringLiteral("../out")).isEmpty());
   QVERIFY(!presets.choose(QStringLiteral("no-such")).isEmpty());
+}
+
+void TestSettingsForm::settings_of_a_run_that_are_changed_are_not_called_as_that_run() {
+  const QTemporaryDir folder;
+  ui::SettingsForm form;
+  ui::PresetChoice presets(form, app::Presets(folder.path()));
+  app::Settings of_run;
+  of_run.title = "Quick look", of_run.description = "5 seconds";
+  form.load(of_run);
+  presets.restore(QString());
+  QVERIFY(presets.settings_to_run() == of_run);
+  QVERIFY(form.set(QStringLiteral("senders.amount"), QStringLiteral("7")));
+  QCOMPARE(presets.settings_to_run().title, std::string("Quick look (modified)"));
+  QCOMPARE(presets.settings_to_run().description, std::string());
 }
 
 void TestSettingsForm::nothing_is_saved_in_place_of_a_text_that_was_refused() {
