@@ -359,6 +359,9 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
       member.not_read_back = why;
     } else {
       tell_not_read_back(why);
+      // Behind a reboot nothing is in memory any more: there is nothing that its logs would have to wait for.
+      const QString gone = QString("staging file %1 is gone").arg(QString::fromStdString(member.record.hello->staging_file));
+      if (!why.contains(gone)) member.watch->launcher().leave_all_there();
     }
   }
   if (!member.bringing_back) return advance();

@@ -85,6 +85,8 @@ class Launcher : public QObject {
   /// waits for it, it is the end: nothing is brought.
   void hold_when_reached() { holds_when_reached_ = true; }
   virtual void go_on_bringing() {}
+  /// From now on nothing is removed there: what was noted in memory could not be read back, and belongs to what is in the folder.
+  void leave_all_there() { leaves_all_there_ = true; }
   /// Behind bring_back(): all that was to be brought is here, and only clearing away there goes on, or has not come to its end.
   virtual bool all_here() const { return false; }
   /// Behind failed and gone: it was because its host could not be reached, or the connection was lost; later it may be different.
@@ -128,6 +130,7 @@ class Launcher : public QObject {
   void brought_back(const QString& error, bool all_here);
 
  protected:
+  bool leaves_all_there() const { return leaves_all_there_; }
   bool needs_no_room() const { return needs_no_room_; }
   /// Empty: it does not.
   const QString& reads_back() const { return reads_back_; }
@@ -138,6 +141,7 @@ class Launcher : public QObject {
   bool take_holds_when_reached() { return std::exchange(holds_when_reached_, false); }
 
  private:
+  bool leaves_all_there_ = false;
   bool needs_no_room_ = false, puts_again_ = false, holds_when_reached_ = false;
   QString reads_back_;
 };

@@ -95,12 +95,14 @@ bool FollowFile::go_on(SshLink& link) {
   return file_.go_on(link, step_bytes_, done);
 }
 
-BringFolder::BringFolder(QString remote, QString local, FileProgress progress, bool keep, std::shared_ptr<std::atomic<bool>> is_there)
+BringFolder::BringFolder(QString remote, QString local, FileProgress progress, bool keep, std::shared_ptr<std::atomic<bool>> is_there,
+                         bool clears)
     : remote_(std::move(remote)),
       local_(std::move(local)),
       progress_(std::move(progress)),
       keep_(keep),
-      is_there_(is_there ? std::move(is_there) : std::make_shared<std::atomic<bool>>(false)) {}
+      is_there_(is_there ? std::move(is_there) : std::make_shared<std::atomic<bool>>(false)),
+      clears_(clears) {}
 
 bool BringFolder::go_on(SshLink& link) {
   try {
@@ -125,7 +127,7 @@ bool BringFolder::take_step(SshLink& link) {
   }
   if (!now_) {
     if (waiting_.empty()) {
-      clear(link);
+      if (clears_) clear(link);
       return false;
     }
     const QString name = waiting_.front().name;
@@ -193,16 +195,29 @@ void BringFolder::clear(SshLink& link) {
   const QString kept = MakeRunFolder::kept_name;
   QStringList going = keep_ ? QStringList() : names_;
   if (keep_ && all_goes && is_kept_) going += kept;
-  if (keep_ && !all_goes && !is_kept_) sftp.make_file(remote_ + '/' + kept);
+  if (keep_ && !all_goes && !is_kept_) mark_as_kept(link, remote_ + '/' + kept);
   if (keep_ || all_goes) going += marks_;
   int refused = SSH_FX_OK;
   for (const QString& name : going) {
     const int code = sftp.remove_file(remote_ + '/' + name);
+    progress_(before_bytes_, std::max(all_bytes_, before_bytes_));  // over a slow link it takes long, and is no silence
     if (refused == SSH_FX_OK) refused = code;
   }
   if (all_goes) remove_folder(link, going, refused);
   if (!unreadable_.isEmpty()) fail_by(link, unreadable_, "of the logs in %1 cannot be read", "Look there who may read them");
   if (!keep_ && !strange_.isEmpty()) fail_by(link, strange_, "things in %1 are no files of a run", "Look at them there, and remove them");
+}
+
+void BringFolder::mark_as_kept(SshLink& link, const QString& file) const {
+  try {
+    Sftp(link).make_file(file);
+  } catch (const SshError& error) {
+    if (error.problem.kind != SshProblem::Kind::files) throw;
+    throw SshError(SshProblem::Kind::files,
+                   QString("%1: what is in %2 stays there for a day only, as it cannot be marked: %3")
+                       .arg(link.target().name, remote_, error.problem.why),
+                   error.problem.what_to_do);
+  }
 }
 
 /// `emptied`: of what has been in it. `refused`: why not all of that could be removed, as SFTP's code.

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <QRegularExpression>
 #include <algorithm>
 
 #include "app/host/ssh_link.h"
@@ -18,6 +19,12 @@ constexpr uint32_t forwarded_piece_bytes = 32 << 10;
 /// SSH_OPEN_ADMINISTRATIVELY_PROHIBITED (RFC 4254, section 5.1), as libssh tells it: the text behind it is the server's own.
 bool is_prohibited(const QString& error) {
   return error.contains(QStringLiteral(" error (1) "));
+}
+
+/// Of "Channel opening failure: channel 44 error (2) Connection refused": the number counts attempts, and the same is told once.
+QString without_count(const QString& error) {
+  static const QRegularExpression count("^Channel opening failure: channel [0-9]+ error \\([0-9]+\\) ");
+  return QString(error).remove(count);
 }
 
 }  // namespace
@@ -71,7 +78,7 @@ bool SshForward::open() {
   if (code != SSH_OK) {
     const QString error = link_.error();
     SshProblem why{SshProblem::Kind::unreachable,
-                   QString("%1 cannot be reached from the jump host %2: %3").arg(QString::fromUtf8(host_), link_.target().name, error),
+                   QString("%1 cannot be reached from the jump host %2: %3").arg(QString::fromUtf8(host_), link_.target().name, without_count(error)),
                    "Does the jump host know that name, and does its sshd allow forwarding (AllowTcpForwarding)?"};
     why.lets_nobody_through = is_prohibited(error);
     answer(why);

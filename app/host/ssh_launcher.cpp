@@ -425,8 +425,8 @@ void SshLauncher::bring_back(const QString& local_folder) {
   bring_back_again();
 }
 
-/// What was done meanwhile is no silence of the host, but for what it failed by: with that it is as long away as without. Then nothing is
-/// fetched either, for what is fetched is gone there, and could not be read back later.
+/// What was done meanwhile is no silence of the host, but for what it failed by: with that it is as long away as without. Then what is
+/// there is fetched, and stays there.
 void SshLauncher::go_on_bringing() {
   if (!holds_when_reached()) {
     brought_some_.start();
@@ -436,8 +436,10 @@ void SshLauncher::go_on_bringing() {
     QTimer::singleShot(bring_back_pause_ms, this, &SshLauncher::bring_back_again);
     return;
   }
-  on_brought_back(QString("%1 was reached again, but what is there could not be read back, so it was not fetched").arg(host_->name()),
-                  Left::rest);
+  take_holds_when_reached();
+  leave_all_there();
+  brought_some_.start();
+  bring_back_again();
 }
 
 void SshLauncher::bring_back_again() {
@@ -446,8 +448,11 @@ void SshLauncher::bring_back_again() {
     if (bringing_.isEmpty()) return;
     // Nothing of use lies where no folder could be made.
     const bool too_long = brought_some_.hasExpired(bring_back_silent_ms) || brought_more_.hasExpired(bring_back_stuck_ms);
-    if (!may_pass_behind_a_cut(why) || made_no_folder_ || too_long)
-      return on_brought_back(why.text(), all_here() ? Left::nothing : why.kind == SshProblem::Kind::missing ? Left::told : Left::rest);
+    if (!may_pass_behind_a_cut(why) || made_no_folder_ || too_long) {
+      if (!all_here()) return on_brought_back(why.text(), why.kind == SshProblem::Kind::missing ? Left::told : Left::rest);
+      return on_brought_back(QString("all logs were brought, but not cleared away there: %1; they are %2").arg(why.text(), on_host(bringing_)),
+                             Left::nothing);
+    }
     host_->log_in_anew(why);
     if (std::exchange(told_waiting_, why.why) != why.why) emit bring_back_waits(why.why);
     const bool refused = why.kind == SshProblem::Kind::login;
@@ -472,7 +477,7 @@ void SshLauncher::bring_back_again() {
       });
     };
     const auto task = std::make_shared<BringFolder>(bringing_, bringing_to_, progress, host_->host().keep_files,
-                                                    host_->needed().is_made(bringing_));
+                                                    host_->needed().is_made(bringing_), !leaves_all_there());
     bringing_folder_ = task;
     bring_task_ = files->run(task, this, [this, again, task, use = host_->use_of_files()](const SshProblem& trouble) mutable {
       use.reset();
@@ -480,6 +485,10 @@ void SshLauncher::bring_back_again() {
       all_here_ = all_here();
       bringing_folder_.reset();
       const bool is_over = trouble.none() || (task->all_here() && trouble.kind == SshProblem::Kind::files);
+      if (trouble.none() && leaves_all_there()) {
+        return on_brought_back(QString("what a dead group had in memory could not be read back, and stays with its logs: they are %1").arg(on_host(bringing_)),
+                               Left::told);
+      }
       is_over ? on_brought_back(trouble.text(), Left::nothing) : again(trouble);
     });
   });

@@ -272,7 +272,9 @@ class BringFolder : public SshTask {
   /// `keep`: what was brought stays there, too, and nobody sweeps it. `is_there`: as long as it is true, a folder that is not there is
   /// missing; it becomes true where something is found in it, and false when it is about to be removed. Null, or false: then there was
   /// nothing to bring.
-  BringFolder(QString remote, QString local, FileProgress progress, bool keep = false, std::shared_ptr<std::atomic<bool>> is_there = {});
+  /// `clears`: false: nothing is removed there.
+  BringFolder(QString remote, QString local, FileProgress progress, bool keep = false, std::shared_ptr<std::atomic<bool>> is_there = {},
+              bool clears = true);
   bool go_on(SshLink& link) override;
   /// On any thread: every log was brought; what goes on, or has failed, is clearing away there.
   bool all_here() const { return all_here_; }
@@ -282,12 +284,14 @@ class BringFolder : public SshTask {
   void look_for_folder(SshLink& link) const;
   void list(SshLink& link);
   void clear(SshLink& link);
+  void mark_as_kept(SshLink& link, const QString& file) const;
   void remove_folder(SshLink& link, const QStringList& emptied, int refused);
   [[noreturn]] void fail_by(const SshLink& link, const QStringList& names, const QString& what, const QString& what_to_do) const;
   const QString remote_, local_;
   FileProgress progress_;
   const bool keep_;
   const std::shared_ptr<std::atomic<bool>> is_there_;
+  const bool clears_;
   bool listed_ = false;
   std::atomic<bool> all_here_ = false;
   std::deque<SftpEntry> waiting_;

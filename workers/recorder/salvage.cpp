@@ -198,8 +198,13 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
   std::vector<Left> logs;
   for (std::uint32_t number = first; number <= last; ++number) logs.push_back(read_left(role, number, log_options, each_record));
   // What they hold would count as lost, and what is staged would be gone with the file. Nothing was written yet: it can be tried again.
+  const bool any_begun = std::ranges::any_of(logs, [](const Left& left) { return left.has_head; });
   for (const Left& left : logs) {
-    if (!left.error.empty() && !(access(left.log.path().c_str(), F_OK) != 0 && errno == ENOENT)) throw std::runtime_error(left.error);
+    if (left.error.empty()) continue;
+    const bool is_missing = access(left.log.path().c_str(), F_OK) != 0 && errno == ENOENT;
+    if (!is_missing) throw std::runtime_error(left.error);
+    // A service's log is begun before anything is noted of it.
+    if (any_begun && !staged.by_service[left.log.number() - first].empty()) keep_error(left.log.path() + " is missing: somebody removed it");
   }
   const auto [clock_lines, not_staged] = clock_lines_of(logs, staged.clock_lines);
   for (Left& left : logs) {

@@ -88,6 +88,16 @@ TEST_F(SalvageTest, ALogThatCannotBeReadIsNamedAndAllIsLeftToALaterAttempt) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+TEST_F(SalvageTest, ALogThatSomebodyHasRemovedIsMissed) {
+  const std::string path = leave({received(1, 7), received(2, 7)});
+  const LogOptions wanted = options();
+  fs::create_directories(wanted.folder);
+  ServiceLog log(wanted.folder, WorkerRole::receivers, 1);
+  ASSERT_EQ(log.open(head_of_log(WorkerRole::receivers, 1, wanted, "4711", "0")), "");
+  const LogCounts counts = salvage_logs(path, WorkerRole::receivers, 1, 3, wanted, LogsGoOn::no, [](const Record&) {});
+  EXPECT_EQ(counts.error, log_path("R002") + " is missing: somebody removed it");
+}
+
 TEST_F(SalvageTest, WhatAKilledProcessWasToldIsReadBackOnceAndInItsPlace) {
   const LogOptions wanted = options();
   fs::create_directories(wanted.folder);
