@@ -24,7 +24,7 @@ measure::ClockReport report(std::int64_t offset_ns, std::int64_t asymmetry_ns, s
   return out;
 }
 
-struct ClocksTest : testing::Test {
+struct ClocksTest : ::testing::Test {
   ProcessRecord& of(Role role) { return record.processes[index_of(role)]; }
   void place(const char* broker, const char* senders, const char* receivers) {
     of(Role::broker).hello = on_clock(broker);

@@ -12,7 +12,7 @@ const char* const hello_line =
     R"({"type":"hello","control":1,"wire":1,"role":"broker","version":"1","now_ns":5,"host":{},"address":"127.0.0.1","port":9})";
 const char* const waiting = R"({"type":"state","state":"waiting","for":"N2NQ","now_ns":1,"broker_now_ns":null})";
 
-struct MessageReaderTest : testing::Test {
+struct MessageReaderTest : ::testing::Test {
   MessageReader reader;
   std::vector<SharedMessage> messages;
   QStringList nonsense;

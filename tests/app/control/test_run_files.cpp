@@ -21,7 +21,7 @@
 namespace n2nq::app {
 namespace {
 
-struct RunFiles : testing::Test {
+struct RunFiles : ::testing::Test {
   QTemporaryDir folder;
   std::atomic<bool> cancelled{false};
 
