@@ -201,6 +201,7 @@ void ProcessWatch::on_message(const SharedMessage& message) {
                  },
                  [this](const ErrorMessage& error) {
                    last_error_ = QString::fromStdString(error.key.empty() ? error.message : error.key + ": " + error.message);
+                   error_code_ = error.code;
                    emit said_error(error);
                  },
              },

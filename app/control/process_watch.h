@@ -74,6 +74,8 @@ class ProcessWatch : public QObject {
   /// Nanoseconds since its hello was read.
   std::int64_t ns_since_hello() const { return since_hello_.nsecsElapsed(); }
   const std::shared_ptr<const nlohmann::json>& bye() const { return bye_; }
+  /// Of the last error it said; empty: it said none.
+  const std::string& error_code() const { return error_code_; }
   /// Why its host did not carry out what was to end it, in half a sentence; empty: it did, or was not asked.
   const QString& not_ended_because() const { return not_ended_because_; }
   const QStringList& last_lines() const { return last_lines_; }
@@ -126,6 +128,7 @@ class ProcessWatch : public QObject {
   QString given_up_;  // why it was killed by this watch
   QString not_ended_because_;
   QString last_error_;  // the last error it said
+  std::string error_code_;
   QStringList last_lines_;
   QByteArray unsent_;  // said to it before it runs
   bool ran_ = false;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QRegularExpression>
-#include <cerrno>
-#include <cstring>
 
 #include "app/control/clocks.h"
 #include "app/control/configure.h"
@@ -354,14 +352,14 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
     const QString no_reader = role_name(role) + " could not be started: ";  // it is their own program
     QString why = trouble.startsWith(no_reader) ? trouble.mid(no_reader.size()) : trouble;
     if (why.startsWith(role_name(role) + ' ')) why.insert(role_name(role).size(), on_host(role));
-    const bool may_pass = member.salvager->launcher().was_away() || why.contains(std::strerror(EROFS));  // as while a host boots
+    const std::string& code = member.salvager->error_code();
+    const bool may_pass = member.salvager->launcher().was_away() || code == "read-only";  // as while a host boots
     if (!read_back && may_pass) {
       member.not_read_back = why;
     } else {
       tell_not_read_back(why);
       // Behind a reboot nothing is in memory any more: there is nothing that its logs would have to wait for.
-      const QString gone = QString("staging file %1 is gone").arg(QString::fromStdString(member.record.hello->staging_file));
-      if (!why.contains(gone)) member.watch->launcher().leave_all_there();
+      if (code != "gone") member.watch->launcher().leave_all_there();
     }
   }
   if (!member.bringing_back) return advance();

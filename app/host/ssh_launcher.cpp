@@ -196,17 +196,23 @@ void SshLauncher::start(const QString& program) {
     return;
   }
   exec_ = std::make_unique<SshExec>(*session, host_->command_for(path_));
-  connect(exec_.get(), &QObject::destroyed, exec_.get(), [use = host_->use_of_control()] {});  // it is let go with it
+  control_use_ = host_->use_of_control();
   start_timer_.start();
   connect(exec_.get(), &SshExec::output, this, &SshLauncher::on_output);
   connect(exec_.get(), &SshExec::error_output, this, [this](const QByteArray& bytes) { stderr_tail_.add(bytes); });
   connect(exec_.get(), &SshExec::failed, this, [this, program](const QString& why) {
     start_timer_.stop();
-    exec_.release()->deleteLater();
+    drop_exec();
     away_ = !host_->control();
     emit failed(QString("%1 cannot be started: %2").arg(program, why));
   });
   connect(exec_.get(), &SshExec::ended, this, &SshLauncher::on_ended);
+}
+
+/// What it is telling of may lead here.
+void SshLauncher::drop_exec() {
+  exec_.release()->deleteLater();
+  control_use_.reset();
 }
 
 void SshLauncher::on_output(const QByteArray& bytes) {
@@ -235,14 +241,14 @@ void SshLauncher::give_up_start(const QString& why) {
   start_timer_.stop();
   before_pid_.clear();
   exec_->disconnect(this);
-  exec_.release()->deleteLater();
+  drop_exec();
   away_ = !host_->control();
   emit failed(QString("%1: a login there %2").arg(host_->name(), why));
 }
 
 void SshLauncher::on_ended(const SshExit& how) {
   start_timer_.stop();
-  exec_.release()->deleteLater();
+  drop_exec();
   pause_.reset();
   letting_go_ = pause_again_ = false;
   away_ = !how.lost.none();

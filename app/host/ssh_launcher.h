@@ -52,6 +52,7 @@ class SshLauncher : public Launcher {
   void find_folder();
   void put_over(bool listens);
   void on_output(const QByteArray& bytes);
+  void drop_exec();
   void give_up_start(const QString& why);
   void on_ended(const SshExit& how);
   void make_folders();
@@ -77,6 +78,7 @@ class SshLauncher : public Launcher {
   QString path_;                      // there
   bool away_ = false;                 // it failed, or is gone, by the way to its host
   std::unique_ptr<SshExec> exec_;
+  std::shared_ptr<void> control_use_;  // as long as there is that
   std::unique_ptr<SshExec> pause_;  // holds the process still as long as it runs
   bool letting_go_ = false;         // the process was told to go on, and it is not known yet that it does
   bool pause_again_ = false;        // as soon as it is

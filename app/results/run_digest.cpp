@@ -64,6 +64,7 @@ class Digester {
     const bool none_unrequested = !(figure_at(run_.summary, "ledger.total.unrequested").value_or(0) > 0);
     // In the load balancer nobody is told what nobody asked for, and sampled logs do not say which of it was in the sample.
     out_.in_flight_known = has_lines && (none_unrequested || (out_.whole && run_.broadcaster()));
+    needs_sent_by_ = out_.whole && std::ranges::any_of(logs_.receivers, [](const ReceiverLog& log) { return !log.skipped.empty(); });
     find_span();
     take_sent();
     take_received();
@@ -158,7 +159,7 @@ class Digester {
         const std::size_t slice = slice_of(static_cast<double>(line.sent_ns - zero_sent_ns_) / ns_in_s);
         ++out_.slices[slice].sent;
         sent.push_back({0, line.index, slice});
-        if (line.index >= 0) sent_by_[static_cast<std::uint32_t>(log.number)].add(static_cast<std::uint64_t>(line.index));
+        if (needs_sent_by_ && line.index >= 0) sent_by_[static_cast<std::uint32_t>(log.number)].add(static_cast<std::uint64_t>(line.index));
         if (planned_) lags_[slice].push_back(line.sent_ns - line.intended_ns);
       }
       count_first(sent, sent_);
@@ -199,7 +200,7 @@ class Digester {
   /// Of one receiver; of all together where each message is for one of them.
   void take_skipped() {
     skipped_.resize(out_.slices.size());
-    if (!out_.whole) return;
+    if (!needs_sent_by_) return;
     const std::span<const ReceiverLog> all = logs_.receivers;
     if (!run_.broadcaster()) return take_skipped(all);
     for (std::size_t i = 0; i < all.size() && !stopped(); ++i) take_skipped(all.subspan(i, 1));
@@ -326,7 +327,8 @@ class Digester {
   std::vector<std::vector<std::int64_t>> lags_, latencies_, from_plan_;
   std::vector<std::int64_t> sent_, came_;                  // by slice: messages, and copies, for the first time
   std::vector<std::int64_t> skipped_;                      // by slice: copies of which it was told that they will not come
-  std::map<std::uint32_t, wire::IndexSet> sent_by_;        // by sender's number: its messages' indexes
+  bool needs_sent_by_ = false;                             // some receiver was told what will not come
+  std::map<std::uint32_t, wire::IndexSet> sent_by_;        // then by sender's number: its messages' indexes
   RunDigest out_;
 };
 

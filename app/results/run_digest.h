@@ -23,7 +23,7 @@ struct TimeSlice {
   double from_plan_p50_us;        // of what was received; NaN also without a plan
   double lag_p99_us;              // of what was sent; NaN also without a plan
   // Copies that were sent until its end, and by then had neither come nor been told as skipped; where the logs hold every message. What
-  // nobody asked for is told late: with requests they are at most so many.
+  // nobody asked for is told late, and in the load balancer never: with requests they are at most so many.
   std::int64_t in_flight = 0;
 };
 
@@ -57,7 +57,7 @@ struct RunDigest {
 
   bool whole = true;  // every message has a line (log: all) in the logs that are here; else what follows is of those that have
   // The same, or of a sample of the messages (log: sampled) all lines at both ends, where none was unrequested: such logs do not say
-  // which these are.
+  // which these are. In the load balancer not where any was either: nobody is told of these.
   bool in_flight_known = true;
   std::int64_t lines = 0;
   std::int64_t never_came = 0;     // copies that are in flight to the end; where the logs hold every message

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 #include "broker/net/clock.h"
 #include "broker/net/control_channel.h"
@@ -19,6 +20,7 @@
 #include "workers/group/orders.h"
 #include "workers/group/receiver_group.h"
 #include "workers/group/sender_group.h"
+#include "workers/recorder/salvage.h"
 
 namespace n2nq::worker {
 
@@ -153,8 +155,12 @@ class Process {
     } catch (const SectionError& error) {
       channel_.write_error("settings", error.what(), error.key());
       return leave(exit_bad_start);
-    } catch (const std::runtime_error& error) {  // files that cannot be made
-      channel_.write_error("files", error.what());
+    } catch (const StagingFileGone& error) {
+      channel_.write_error("gone", error.what());
+      return leave(exit_bad_start);
+    } catch (const std::runtime_error& error) {  // files that cannot be made, or read back
+      const auto* by_system = dynamic_cast<const std::system_error*>(&error);
+      channel_.write_error(by_system && by_system->code() == std::errc::read_only_file_system ? "read-only" : "files", error.what());
       return leave(exit_bad_start);
     }
   }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace n2nq::worker {
@@ -152,7 +153,7 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
       if (record || !whole) whole = line.starts_with("# complete: ") || line == read_back;
     });
     if (!error.empty() || !whole) {
-      throw std::runtime_error("staging file " + staging_file + " is gone, and " + (error.empty() ? log.path() + " has no end" : error));
+      throw StagingFileGone("staging file " + staging_file + " is gone, and " + (error.empty() ? log.path() + " has no end" : error));
     }
     counts.lines += log.lines();
     dropped_by_all += dropped.all;
@@ -164,7 +165,7 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
   }
   // Whoever reads back leaves out a log of which nothing has come; otherwise each service has one.
   if (!missing.empty() && !was_read_back)
-    throw std::runtime_error("staging file " + staging_file + " is gone, and " + missing + " is missing");
+    throw StagingFileGone("staging file " + staging_file + " is gone, and " + missing + " is missing");
   counts.dropped = dropped_before > 0 ? dropped_before + dropped_by_last : dropped_by_all;
   return counts;
 }
@@ -201,8 +202,9 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
   const bool any_begun = std::ranges::any_of(logs, [](const Left& left) { return left.has_head; });
   for (const Left& left : logs) {
     if (left.error.empty()) continue;
-    const bool is_missing = access(left.log.path().c_str(), F_OK) != 0 && errno == ENOENT;
-    if (!is_missing) throw std::runtime_error(left.error);
+    const int unusable = access(left.log.path().c_str(), R_OK | W_OK) == 0 ? 0 : errno;
+    if (unusable == EROFS) throw std::system_error(unusable, std::generic_category(), left.log.path());
+    if (unusable != ENOENT) throw std::runtime_error(left.error);
     // A service's log is begun before anything is noted of it.
     if (any_begun && !staged.by_service[left.log.number() - first].empty()) keep_error(left.log.path() + " is missing: somebody removed it");
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -21,13 +22,17 @@ namespace {
 
 constexpr char magic[8] = {'N', '2', 'N', 'Q', 'S', 'T', 'G', '1'};
 
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw std::system_error(error, std::generic_category(), "staging file " + path);
+}
+
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw std::runtime_error("staging file " + path + ": " + what);
 }
 
 void* map_whole(const std::string& path, int fd, std::size_t bytes) {
   void* map = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-  if (map == MAP_FAILED) fail(path, std::strerror(errno));
+  if (map == MAP_FAILED) fail(path, errno);
   return map;
 }
 
@@ -39,7 +44,7 @@ void lock_when_unused(const std::string& path, const net::Fd& fd, std::chrono::m
   constexpr std::chrono::milliseconds look_every{50};
   const auto give_up = std::chrono::steady_clock::now() + wait_max;
   while (!lock(fd)) {
-    if (errno != EWOULDBLOCK && errno != EINTR) fail(path, std::strerror(errno));
+    if (errno != EWOULDBLOCK && errno != EINTR) fail(path, errno);
     if (std::chrono::steady_clock::now() >= give_up) fail(path, "the process that it belongs to still runs");
     std::this_thread::sleep_for(look_every);
   }
@@ -93,11 +98,11 @@ StagingRing StagingRing::create(const std::string& folder, const std::string& na
   const std::string path = folder + "/" + name;
   // O_EXCL: two processes must never stage into one file, and a link planted in a shared folder must not be followed.
   net::Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd.valid()) fail(path, std::strerror(errno));
+  if (!fd.valid()) fail(path, errno);
   if (!lock(fd)) {
-    const std::string why = std::strerror(errno);
+    const int error = errno;
     unlink(path.c_str());
-    fail(path, why);
+    fail(path, error);
   }
   int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
   while (error == ENOSPC && bytes / 2 >= bytes_min) {
@@ -123,10 +128,10 @@ StagingRing StagingRing::create(const std::string& folder, const std::string& na
 std::optional<StagingRing> StagingRing::open(const std::string& path, std::chrono::milliseconds wait_max) {
   net::Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!fd.valid() && errno == ENOENT) return std::nullopt;
-  if (!fd.valid()) fail(path, std::strerror(errno));
+  if (!fd.valid()) fail(path, errno);
   lock_when_unused(path, fd, wait_max);
   struct stat facts {};
-  if (fstat(fd.get(), &facts) != 0) fail(path, std::strerror(errno));
+  if (fstat(fd.get(), &facts) != 0) fail(path, errno);
   if (facts.st_nlink == 0) return std::nullopt;
   const auto bytes = static_cast<std::size_t>(facts.st_size);
   if (bytes < head_bytes + sizeof(Record)) fail(path, "too short for a staging file");

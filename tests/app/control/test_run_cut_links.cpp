@@ -99,6 +99,7 @@ TEST_F(CutLinkTest, reading_back_that_fails_because_nothing_can_be_written_there
   host.away.clear();
   host.salvage_fails = true;
   host.salvage_error = "receivers/R001.log: Read-only file system";
+  host.salvage_error_code = "read-only";
   QObject::connect(control.get(), &RunControl::fetching_waits, [this](Role, const QString& why) {
     if (why.contains("Read-only file system")) host.salvage_fails = false;
   });

@@ -213,7 +213,7 @@ void PretendLauncher::on_configure(const Json& configure) {
   configure_ = configure;
   const bool salvages = configure.contains("salvage");
   if (salvages && host_.salvage_fails) {
-    say({{"type", "error"}, {"code", "files"}, {"message", host_.salvage_error}});
+    say({{"type", "error"}, {"code", host_.salvage_error_code}, {"message", host_.salvage_error}});
     return end(2, 0);
   }
   if (!behaviour().says_first.isEmpty()) emit output(behaviour().says_first);

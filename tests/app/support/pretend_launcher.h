@@ -51,7 +51,7 @@ struct PretendHost {
   int alive = 0;
   std::string staging_file;  // of both worker groups; empty: a killed one leaves nothing
   bool salvage_fails = false;
-  std::string salvage_error = "no such staging file";
+  std::string salvage_error = "no such staging file", salvage_error_code = "files";
   std::set<std::string> away;               // hosts whose links are cut: what is put there fails, and bringing back waits for the test
   std::set<std::string> asks_nothing;       // hosts that were told to ask a person for nothing any more
   std::set<std::string> unreachable;        // hosts that a launcher never gets to: neither put nor failed
