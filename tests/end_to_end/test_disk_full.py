@@ -82,6 +82,34 @@ class DiskThatTakesNothing(BenchCase):
         self.assertEqual(broker.popen.wait(DEADLINE_S), 3)
 
 
+class ReadBack(BenchCase):
+    """Why nothing can be read back of a killed group is told by a code: whether it may pass hangs on it."""
+
+    def code(self, log, prefix=()):
+        logs = self.folder / "logs"
+        logs.mkdir(exist_ok=True)
+        if log:
+            (logs / "R001.log").write_text(log)
+        reader = Process("n2nq-receivers", [part or logs for part in prefix])
+        self.addCleanup(reader.close)
+        reader.send(**configure("receivers", system="n2nq", services={"first": 1, "last": 1, "total": 1}, senders_total=1,
+                                queue_mode="broadcaster", staging_folder="/dev/shm", salvage="/dev/shm/n2nq-none.staging",
+                                log={"mode": "all", "sample_every": 1, "folder": str(logs), "header": {}}))
+        error = reader.wait_for("error")
+        self.assertEqual(reader.popen.wait(DEADLINE_S), 2)
+        self.assertIn("Read-only file system" if prefix else "staging file /dev/shm/n2nq-none.staging is gone", error["message"])
+        return error["code"]
+
+    def test_where_the_logs_are_read_only_it_may_pass(self):
+        read_only = ["--mount", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"']
+        skip_unless_possible(self, *read_only, self.folder, "true")
+        self.assertEqual(self.code("# format: 1\n", ["unshare", *AS_ROOT, *read_only, None]), "read-only")
+
+    def test_where_nothing_is_left_of_it_it_is_gone(self):
+        self.assertEqual(self.code(None), "gone")
+        self.assertEqual(self.code("# format: 1\n"), "gone")
+
+
 class OutputFull(BenchCase):
     def test_a_result_that_nobody_can_read_is_not_a_success(self):
         for command in (["run", "quick", "--set", "senders.messages=2", "--json", "--out", self.folder / "run"], ["settings"], ["--help"]):

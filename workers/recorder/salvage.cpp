@@ -127,6 +127,16 @@ struct DroppedByFeet {
   }
 };
 
+bool is_missing(const ServiceLog& log) {
+  return access(log.path().c_str(), F_OK) != 0 && errno == ENOENT;
+}
+
+/// `error`: as the log said it.
+[[noreturn]] void fail_to_open(const ServiceLog& log, const std::string& error) {
+  if (access(log.path().c_str(), W_OK) != 0 && errno == EROFS) throw std::system_error(errno, std::generic_category(), log.path());
+  throw std::runtime_error(error);
+}
+
 /// Without a staging file the logs are everything, if each says how it ended: the process was killed behind its last line and before it
 /// could say so; or the one that was to go on for it had read everything back, and was killed before it noted anything.
 LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std::uint32_t first, std::uint32_t last,
@@ -138,7 +148,7 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
   bool was_read_back = go_on == LogsGoOn::yes;
   for (std::uint32_t number = first; number <= last; ++number) {
     ServiceLog log(log_options.folder, role, number);
-    if (access(log.path().c_str(), F_OK) != 0 && errno == ENOENT) {
+    if (is_missing(log)) {
       missing = log.path();
       continue;
     }
@@ -152,9 +162,8 @@ LogCounts read_whole_logs(const std::string& staging_file, WorkerRole role, std:
       was_read_back = was_read_back || line == read_back;
       if (record || !whole) whole = line.starts_with("# complete: ") || line == read_back;
     });
-    if (!error.empty() || !whole) {
-      throw StagingFileGone("staging file " + staging_file + " is gone, and " + (error.empty() ? log.path() + " has no end" : error));
-    }
+    if (!error.empty()) fail_to_open(log, error);
+    if (!whole) throw StagingFileGone("staging file " + staging_file + " is gone, and " + log.path() + " has no end");
     counts.lines += log.lines();
     dropped_by_all += dropped.all;
     dropped_by_last += dropped.last;
@@ -202,9 +211,7 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
   const bool any_begun = std::ranges::any_of(logs, [](const Left& left) { return left.has_head; });
   for (const Left& left : logs) {
     if (left.error.empty()) continue;
-    const int unusable = access(left.log.path().c_str(), R_OK | W_OK) == 0 ? 0 : errno;
-    if (unusable == EROFS) throw std::system_error(unusable, std::generic_category(), left.log.path());
-    if (unusable != ENOENT) throw std::runtime_error(left.error);
+    if (!is_missing(left.log)) fail_to_open(left.log, left.error);
     // A service's log is begun before anything is noted of it.
     if (any_begun && !staged.by_service[left.log.number() - first].empty()) keep_error(left.log.path() + " is missing: somebody removed it");
   }
