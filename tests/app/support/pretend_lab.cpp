@@ -120,10 +120,10 @@ QStringList PretendLab::programs(int host) const {
   return out;
 }
 
-void PretendLab::kill_sessions(int host) const {
+void PretendLab::kill_sessions(int host, const QString& signal) const {
   for (const QString& line : inside(host, {"ps", "-e", "-o", "pid=,args="}).split('\n')) {
     const QString pid = line.trimmed().section(' ', 0, 0);
-    if (line.contains(" sshd: ") && pid != "1") inside(host, {"kill", "-s", "KILL", pid});
+    if (line.contains(" sshd: ") && pid != "1") inside(host, {"kill", "-s", signal, pid});
   }
 }
 

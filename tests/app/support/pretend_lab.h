@@ -43,8 +43,8 @@ class PretendLab {
   std::unique_ptr<QProcess> start_inside(int host, const QStringList& command) const;
   /// Command lines of the bench's programs there.
   QStringList programs(int host) const;
-  /// Of the host's sshd that serve sessions; they end.
-  void kill_sessions(int host) const;
+  /// Sends a signal to those of the host's sshd that serve sessions: they end, or stand still.
+  void kill_sessions(int host, const QString& signal = "KILL") const;
   /// Its sshd_config as this sed command changes it; ready for connections again.
   void change_sshd(int host, const QString& sed) const;
   void set_plugged_in(int host, bool plugged_in) const;
