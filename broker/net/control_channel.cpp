@@ -25,6 +25,7 @@ constexpr size_t read_bytes = 64 * 1024;
 /// change it for whoever shares it), and in one piece (PIPE_BUF, pipe(7)).
 constexpr size_t write_bytes_max = 4096;
 constexpr int64_t last_words_ns = 5 * ns_per_s;
+constexpr int64_t last_answers_ns = ns_per_s;
 
 int poll_ms(int64_t left_ns) {
   return static_cast<int>(std::clamp<int64_t>(left_ns / ns_per_ms + 1, 0, 60'000));
@@ -49,6 +50,7 @@ nlohmann::json parse_object(std::string_view line) {
 void prepare_signals() {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGINT, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // what is larger than `ulimit -f` fails like what a full disk does not take
   const sigset_t signals = terminate_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
@@ -152,7 +154,10 @@ void ControlChannel::run() {
   while (true) {
     const int64_t now = now_ns();
     if (must_end(now)) return;
-    const int64_t lease_left_ns = lease_lost_ ? last_words_ns : last_read_ns_ + options_.lease_ns - now;
+    if (!input_end_.empty() && (input_handled_ || now - input_end_ns_ >= last_answers_ns)) lose_lease(input_end_);
+    const int64_t lease_left_ns = lease_lost_           ? last_words_ns
+                                  : input_end_.empty() ? last_read_ns_ + options_.lease_ns - now
+                                                       : input_end_ns_ + last_answers_ns - now;
     const int64_t left_ns = ending_since_ns_ == 0 ? lease_left_ns : std::min(lease_left_ns, last_words_ns);
     std::array<pollfd, 4> waits{{{input_ended_ ? -1 : options_.in_fd, POLLIN, 0},
                                  {output_waits() ? options_.out_fd : -1, POLLOUT, 0},
@@ -191,7 +196,13 @@ void ControlChannel::read_input() {
   if (count <= 0) {
     input_ended_ = true;
     if (count == 0 && bye_read_) return;  // a bench that said bye owes nothing more; a process that hangs still loses its lease by time
-    lose_lease(count == 0 ? "end of stdin" : std::string("stdin: ") + std::strerror(errno));
+    input_end_ = count == 0 ? "end of stdin" : std::string("stdin: ") + std::strerror(errno);
+    input_end_ns_ = now_ns();
+    // What was read before is answered first: whoever starts it by hand is to hear what is wrong with the settings.
+    loop_.post([this] {
+      input_handled_ = true;
+      wake();
+    });
     return;
   }
   last_read_ns_ = now_ns();

@@ -8,6 +8,7 @@
 // The thread also keeps the lease, and turns SIGTERM into a `stop` and a `bye` as if the bench had sent them.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,8 @@ class ControlChannel {
     std::function<void(const nlohmann::json& object)> on_object;
     /// On the control thread, before on_object; true: taken. May be empty.
     std::function<bool(const nlohmann::json& object)> handle_here;
-    /// On the control thread, once: nothing was read for lease_ns, stdin ended, or stdout is gone. The process is to flush its files and
+    /// On the control thread, once: nothing was read for lease_ns, stdin ended (and what came before was handled, for which it waits a second
+    /// at most), or stdout is gone. The process is to flush its files and
     /// leave with exit code 3.
     std::function<void(const std::string& reason)> on_lease_lost;
   };
@@ -94,6 +96,9 @@ class ControlChannel {
   std::string line_;
   bool line_too_long_ = false;
   bool input_ended_ = false;
+  std::string input_end_;                    // for which the lease is lost; empty: it has not ended
+  int64_t input_end_ns_ = 0;                 // when
+  std::atomic<bool> input_handled_ = false;  // all that came before that, on the loop's thread
   bool bye_read_ = false;  // the bench may close its end then
   bool lease_lost_ = false;
   int64_t last_read_ns_ = 0;

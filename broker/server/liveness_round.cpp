@@ -84,7 +84,8 @@ std::string LivenessRound::silence(const Session& session, int64_t now_ns) const
            " ms, and its host acknowledges nothing: the link or the host is dead";
   }
   if (silence == net::Silence::process) {
-    return "nothing was heard for " + std::to_string(silent_ns / net::ns_per_ms) + " ms, though its host answers: the process stands still";
+    return "nothing was heard for " + std::to_string(silent_ns / net::ns_per_ms) + " ms, though its host answers: the process stands still, or sends no HEARTBEAT; one is due " +
+           std::to_string(heartbeat_ns_ / net::ns_per_ms / 3) + " ms after the last frame when there is nothing else to say";
   }
   return {};
 }

@@ -234,11 +234,11 @@ void SenderDesk::give_turns() {
 void SenderDesk::refuse_record(Session& session, uint64_t next_index, const uint8_t* record) {
   const std::string message =
       "message " + std::to_string(wire::record_index(record)) + " of sender " + std::to_string(wire::record_sender(record));
-  if (wire::record_sender(record) != session.number() || wire::record_index(record) > next_index) {
+  if (wire::record_index(record) > wire::index_max) {
+    session.refuse(wire::ErrorCode::frame, message + "; indexes end at " + std::to_string(wire::index_max));
+  } else if (wire::record_sender(record) != session.number() || wire::record_index(record) > next_index) {
     session.refuse(wire::ErrorCode::index_gap,
                    message + "; expected " + std::to_string(next_index) + " of sender " + std::to_string(session.number()));
-  } else if (wire::record_index(record) > wire::index_max) {
-    session.refuse(wire::ErrorCode::frame, message + "; indexes end at " + std::to_string(wire::index_max));
   } else if (!wire::is_stamp(wire::record_intended_ns(record)) || !wire::is_stamp(wire::record_sent_ns(record))) {
     session.refuse(wire::ErrorCode::frame, message + ": intended_ns and sent_ns have to lie between -2^59 and 2^59");
   } else {

@@ -174,7 +174,8 @@ std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
                                          std::string(wire::name_of(hello->role)) + " it has to be 0"};
   }
   // While it drains, a receiver that comes late still gets what there is.
-  if (books_closed_ || (stopping_ && hello->role != Role::receiver)) return Refusal{ErrorCode::ending, "nobody is let in any more"};
+  if (books_closed_) return Refusal{ErrorCode::ending, "nobody is let in any more"};
+  if (stopping_ && hello->role != Role::receiver) return Refusal{ErrorCode::ending, "N2NQ is ending: it drains, and lets in receivers only"};
   if (hello->role == Role::receiver) {
     const std::string reason = receivers_.refusal(hello->number);
     if (!reason.empty()) return Refusal{ErrorCode::too_slow, reason};

@@ -22,6 +22,7 @@ struct BodyShape {
   uint32_t fixed_bytes;
   uint32_t entry_bytes;
   uint32_t entries_min;
+  const char* text = nullptr;  // in place of these numbers, for a person
 };
 
 const BodyShape* shape_of(uint8_t type) {
@@ -37,7 +38,7 @@ const BodyShape* shape_of(uint8_t type) {
       {"SKIPPED", 0, SkippedRange::entry_bytes, 1},
       {"PROBE", 8, 0, 0},
       {"PROBE_REPLY", 24, 0, 0},
-      {"END", 8, EndTotals::body_bytes - 8, 0},  // 8, or 56 to a receiver
+      {"END", 8, EndTotals::body_bytes - 8, 0, "8 bytes, or 56 to a receiver"},
       {"ERROR", 8, 1, 0},
       {"HEARTBEAT", 0, 0, 0},
   };
@@ -46,10 +47,12 @@ const BodyShape* shape_of(uint8_t type) {
 }
 
 std::string shape_text(const BodyShape& shape) {
+  if (shape.text) return shape.text;
   const std::string fixed = std::to_string(shape.fixed_bytes);
   if (shape.entry_bytes == 0) return fixed + " bytes";
   if (shape.entry_bytes == 1) return "at least " + std::to_string(shape.fixed_bytes + shape.entries_min) + " bytes";
-  return fixed + " bytes and " + std::to_string(shape.entries_min) + " or more times " + std::to_string(shape.entry_bytes);
+  const std::string entries = std::to_string(shape.entries_min) + " or more times " + std::to_string(shape.entry_bytes);
+  return shape.fixed_bytes == 0 ? entries + " bytes" : fixed + " bytes and " + entries;
 }
 
 bool fits(const BodyShape& shape, uint32_t body_bytes) {

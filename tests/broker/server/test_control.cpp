@@ -88,6 +88,16 @@ TEST(Control, AWrongSettingIsNamedWithWhatWouldBeRight) {
   }
 }
 
+TEST(Control, WhatIsWrongIsAnsweredThoughStdinHasEndedBehindIt) {
+  for (int i = 0; i < 20; ++i) {
+    ChildProcess process({BrokerUnderTest::program()});
+    process.write(BrokerUnderTest::configuration({{"queue", {{"mode", "anycast"}}}}).dump() + "\n");
+    process.close_stdin();
+    EXPECT_EQ(json::parse(process.read_line())["type"], "error");
+    EXPECT_EQ(process.wait(), 2);
+  }
+}
+
 TEST(Control, AnErrorKeepsItsExitCodeThoughStdinEndsAtOnce) {
   for (int i = 0; i < 20; ++i) {
     ChildProcess process({BrokerUnderTest::program()});
@@ -335,6 +345,26 @@ TEST(Control, AFullDiskIsAFaultAndTheRunGoesOn) {
   ASSERT_EQ(bye["faults"].size(), 1u);
   EXPECT_NE(bye["faults"][0].get<std::string>().find("/dev/full"), std::string::npos);
   EXPECT_NE(bye["faults"][0].get<std::string>().find("No space left"), std::string::npos);
+}
+
+TEST(Control, ALogThatMayGrowNoLargerIsAFullDiskToo) {
+  const std::string log = testing::TempDir() + "n2nq_log_limit_" + std::to_string(getpid()) + ".log";
+  ChildProcess process(broker_behind("ulimit -f 1"));
+  process.write(BrokerUnderTest::configuration({{"log_file", log}}).dump() + "\n");
+  const auto port = json::parse(process.read_line())["port"].get<uint16_t>();
+  for (int i = 0; i < 50; ++i) {
+    WireClient junk(port);
+    junk.send(wire::ByteView(wire::Bytes(8, 'x')));
+    junk.read_error();
+  }
+  process.write("{\"type\":\"stop\"}\n{\"type\":\"bye\"}\n");
+  std::string faults;
+  for (std::string line = process.read_line(); !line.empty(); line = process.read_line()) {
+    if (const json said = json::parse(line); said["type"] == "bye") faults = said["faults"].dump();
+  }
+  EXPECT_EQ(process.wait(), 0);
+  EXPECT_NE(faults.find("File too large"), std::string::npos) << faults;
+  std::remove(log.c_str());
 }
 
 TEST(Control, ByHandItExplainsItself) {

@@ -117,6 +117,8 @@ std::vector<Wrong> wrong_senders_frames() {
   return {
       {"an index gap", support::publish_frames(1, 5, 6, 50, 1000), ErrorCode::index_gap, "expected 0"},
       {"another sender's message", support::publish_frames(2, 0, 1, 50, 1000), ErrorCode::index_gap, "sender 1"},
+      {"an index that no message can have", support::publish_frames(1, wire::index_max + 1, wire::index_max + 2, 50, 1000), ErrorCode::frame,
+       "indexes end at"},
       {"a cut record", cut, ErrorCode::frame, "middle of a record"},
       {"a record's size of -1", size_lies, ErrorCode::frame, "middle of a record"},
       {"intended before all clocks", beyond_clocks(16, INT64_MIN), ErrorCode::frame, "intended_ns and sent_ns"},
@@ -134,12 +136,14 @@ std::vector<Wrong> wrong_senders_frames() {
       {"CREDIT", encoded(wire::Credit{1}), ErrorCode::frame, "CREDIT"},
       {"PROBE", encoded(wire::Probe{1}), ErrorCode::frame, "PROBE"},
       {"END that skips", encoded(wire::End{3}), ErrorCode::index_gap, "expected 0"},
+      {"END of 7 bytes", with_header(7, 12), ErrorCode::frame, "it has 8 bytes, or 56 to a receiver"},
       {"a receiver's END", encoded(wire::EndTotals{}), ErrorCode::frame, "END"},
   };
 }
 
 std::vector<Wrong> wrong_receivers_frames() {
   return {
+      {"CONFIRM of nothing", with_header(0, 5), ErrorCode::frame, "it has 1 or more times 16 bytes"},
       {"CONFIRM", encoded(wire::Confirm{{{0, 1, false}}}), ErrorCode::not_offered, "responses"},
       {"RULES", encoded(wire::Rules{}), ErrorCode::not_offered, "requests"},
       {"CREDIT", encoded(wire::Credit{1}), ErrorCode::not_offered, "requests"},
@@ -399,6 +403,7 @@ TEST(Heartbeat, ManyAtOnceAreNoCredit) {
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->code, ErrorCode::silent);
   EXPECT_NE(error->text.find("stands still"), std::string::npos) << "this host answers: " << error->text;
+  EXPECT_NE(error->text.find("sends no HEARTBEAT; one is due "), std::string::npos) << "what would be right: " << error->text;
 }
 
 }  // namespace
