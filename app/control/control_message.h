@@ -92,8 +92,7 @@ struct ErrorMessage {
 using ControlMessage =
     std::variant<HelloMessage, StateMessage, ClockMessage, SendersStats, ReceiversStats, FaultMessage, ByeMessage, ErrorMessage>;
 
-/// Throws std::exception (nlohmann's or std::invalid_argument) with what is wrong: an unknown type, a key that is missing or has another
-/// type.
+/// Throws std::invalid_argument that begins with the key that is wrong, an unknown type too, and says what is there and what it has to be.
 ControlMessage decode_message(nlohmann::json object);
 
 }  // namespace n2nq::app

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Control messages, as whoever gets them reads them: what is wrong ends in an error that says so.
 //   byte 0  who reads the rest: 0 the broker, 1 senders, 2 receivers, 3 the bench, 4 a worker that runs
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
 
 #include "app/control/control_message.h"
 #include "broker/net/section.h"
@@ -14,6 +17,19 @@
 namespace {
 
 using namespace n2nq;
+
+/// Whether it begins with a key, and the way to it, as "interval.lag.count is 1.5, …" or "services[3].number is missing, …".
+bool begins_with_key(std::string_view text) {
+  constexpr std::string_view of_keys = "abcdefghijklmnopqrstuvwxyz0123456789_.[]";
+  const std::string_view rest = text.substr(std::min(text.find_first_not_of(of_keys), text.size()));
+  return rest.size() < text.size() && (rest.starts_with(" is ") || rest.starts_with(" holds "));
+}
+
+/// One line of its own, whatever the message holds.
+bool is_short_and_printable(std::string_view text) {
+  constexpr std::size_t chars_max = 300;
+  return text.size() < chars_max && std::ranges::none_of(text, [](unsigned char letter) { return letter < ' ' || letter == 0x7F; });
+}
 
 /// What passes is carried out as far as that takes no group.
 void take_order(const nlohmann::json& object) {
@@ -56,8 +72,9 @@ void take_order(const nlohmann::json& object) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
+  const nlohmann::json object = nlohmann::json::parse(fuzz::text_of({data + 1, size - 1}), nullptr, /*allow_exceptions=*/false);
+  if (object.is_discarded()) return 0;
   try {
-    const nlohmann::json object = nlohmann::json::parse(fuzz::text_of({data + 1, size - 1}));
     switch (data[0] % 5) {
       case 0:
         parse_options(object);
@@ -77,9 +94,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   } catch (const net::SectionError& error) {
     fuzz::require(error.what()[0] != '\0', "an error says what is wrong");
-  } catch (const nlohmann::json::exception&) {
-    // likewise
-  } catch (const std::invalid_argument&) {
+    fuzz::require(!error.key().empty() || !object.is_object() || object.contains(""), "and under which key, if that has a name");
+  } catch (const nlohmann::json::exception& error) {
+    fuzz::require(false, error.what());  // names no key
+  } catch (const std::invalid_argument& error) {
+    fuzz::require(!object.is_object() || begins_with_key(error.what()), error.what());
+    fuzz::require(is_short_and_printable(error.what()), error.what());
   }
   return 0;
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <utility>
 
 #include "workers/measure/whole_number.h"
@@ -42,10 +41,9 @@ void to_json(nlohmann::json& json, const ClockLine& line) {
 }
 
 void from_json(const nlohmann::json& json, ClockLine& line) {
-  line.at_ns = whole_number<std::int64_t>(json.at("at_ns"), "at_ns");
-  line.offset_ns = whole_number<std::int64_t>(json.at("offset_ns"), "offset_ns");
-  line.drift_ppt = whole_number<std::int64_t>(json.at("drift_ppt"), "drift_ppt");
-  if (!line.is_sane()) throw std::invalid_argument("a line between clocks of more than 18 years, or of more than 1 % drift");
+  line.at_ns = whole_at(json, "at_ns", -stamp_ns_max, stamp_ns_max);
+  line.offset_ns = whole_at(json, "offset_ns", -stamp_ns_max, stamp_ns_max);
+  line.drift_ppt = whole_at(json, "drift_ppt", -ClockLine::drift_ppt_max, ClockLine::drift_ppt_max);
 }
 
 ClockFit::ClockFit() : probes_(probes_max) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "workers/measure/whole_number.h"
 
@@ -35,8 +34,8 @@ void to_json(nlohmann::json& json, const ClockBound& bound) {
 }
 
 void from_json(const nlohmann::json& json, ClockBound& bound) {
-  bound = {whole_number<std::int64_t>(json.at("asymmetry_ns"), "asymmetry_ns"),
-           whole_number<std::int64_t>(json.at("estimation_ns"), "estimation_ns")};
+  read_whole(json, "asymmetry_ns", bound.asymmetry_ns);
+  read_whole(json, "estimation_ns", bound.estimation_ns);
 }
 
 void to_json(nlohmann::json& json, const ClockPast& past) {
@@ -44,8 +43,9 @@ void to_json(nlohmann::json& json, const ClockPast& past) {
 }
 
 void from_json(const nlohmann::json& json, ClockPast& past) {
-  past = {whole_number<std::int64_t>(json.at("span_ns"), "span_ns"), whole_number<std::int64_t>(json.at("bound_ns"), "bound_ns"),
-          whole_number<std::int64_t>(json.at("pace_ppt"), "pace_ppt")};
+  read_whole(json, "span_ns", past.span_ns);
+  read_whole(json, "bound_ns", past.bound_ns);
+  read_whole(json, "pace_ppt", past.pace_ppt);
 }
 
 void to_json(nlohmann::json& json, const ClockReport& report) {
@@ -66,23 +66,24 @@ void to_json(nlohmann::json& json, const ClockReport& report) {
 }
 
 void from_json(const nlohmann::json& json, ClockReport& report) {
-  report.line = json.at("line").get<ClockLine>();
-  report.at_ns = whole_number<std::int64_t>(json.at("at_ns"), "at_ns");
-  if (!wire::is_stamp(report.at_ns)) throw std::runtime_error("at_ns is no time");
-  report.bound = json.at("bound").get<ClockBound>();
-  report.worst = json.at("worst").get<ClockBound>();
-  report.past = json.at("past").get<ClockPast>();
+  const auto bound = [](const nlohmann::json& object) { return object.get<ClockBound>(); };
+  report.line = in_object(json, "line", [](const nlohmann::json& object) { return object.get<ClockLine>(); });
+  report.at_ns = whole_at(json, "at_ns", -stamp_ns_max, stamp_ns_max);
+  report.bound = in_object(json, "bound", bound);
+  report.worst = in_object(json, "worst", bound);
+  report.past = in_object(json, "past", [](const nlohmann::json& object) { return object.get<ClockPast>(); });
   report.later.reset();
-  if (const auto later = json.find("later"); later != json.end()) report.later = later->get<ClockBound>();
-  report.round_trip_min_ns = whole_number<std::int64_t>(json.at("round_trip_min_ns"), "round_trip_min_ns");
-  report.probes = whole_number<std::uint64_t>(json.at("probes"), "probes");
-  report.jumps = whole_number<std::uint64_t>(json.at("jumps"), "jumps");
+  if (json.contains("later")) report.later = in_object(json, "later", bound);
+  read_whole(json, "round_trip_min_ns", report.round_trip_min_ns);
+  read_whole(json, "probes", report.probes);
+  read_whole(json, "jumps", report.jumps);
   report.spans.clear();
-  for (const nlohmann::json& span : json.at("spans")) {
-    report.spans.push_back({whole_number<std::int64_t>(span.at("from_broker_ns"), "from_broker_ns"),
-                            whole_number<std::int64_t>(span.at("to_broker_ns"), "to_broker_ns"),
-                            whole_number<std::int64_t>(span.at("jump_ns"), "jump_ns")});
-  }
+  each_object(json, "spans", [&report](const nlohmann::json& object) {
+    ClockSpan& span = report.spans.emplace_back();
+    read_whole(object, "from_broker_ns", span.from_broker_ns);
+    read_whole(object, "to_broker_ns", span.to_broker_ns);
+    read_whole(object, "jump_ns", span.jump_ns);
+  });
 }
 
 }  // namespace n2nq::measure

@@ -43,8 +43,8 @@ void from_json(const nlohmann::json& json, Figures& figures) {
   figures = Figures{};
   read_whole(json, "count", figures.count);
   if (figures.count == 0) return;
-  json.at("mean_ns").get_to(figures.mean_ns);
-  json.at("mean_lowest_95_ns").get_to(figures.mean_lowest_95_ns);
+  figures.mean_ns = number_at(json, "mean_ns");
+  figures.mean_lowest_95_ns = number_at(json, "mean_lowest_95_ns");
   read_whole(json, "left_out", figures.left_out);
   read_whole(json, "min_ns", figures.min_ns);
   read_whole(json, "p50_ns", figures.p50_ns);

@@ -21,8 +21,7 @@ struct Figures {  // all in nanoseconds; nothing but count holds while count is 
 
 Figures figures_of(const Histogram& histogram);
 
-/// The *figures* object of docs/control-protocol.md; reading throws nlohmann::json::exception or std::invalid_argument for what
-/// does not fit.
+/// The *figures* object of docs/control-protocol.md; reading throws std::invalid_argument with the key that does not fit.
 void to_json(nlohmann::json& json, const Figures& figures);
 void from_json(const nlohmann::json& json, Figures& figures);
 

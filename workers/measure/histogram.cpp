@@ -154,28 +154,23 @@ nlohmann::json Histogram::to_json() const {
 
 Histogram Histogram::from_json(const nlohmann::json& json, HistogramLayout layout) {
   Histogram result(layout);
-  try {
-    for (const auto& pair : json.at("buckets")) {
-      const auto bucket = whole_number<std::int64_t>(pair.at(0), "histogram: bucket");
-      if (bucket < -layout.bucket_max() || bucket > layout.bucket_max()) {
-        throw std::invalid_argument("histogram: bucket " + std::to_string(bucket) + " is outside +-" + std::to_string(layout.bucket_max()));
-      }
-      result.add_bucket(static_cast<int>(bucket), whole_number<std::uint64_t>(pair.at(1), "histogram: bucket's count"));
+  for (const nlohmann::json& pair : list_at(json, "buckets")) {
+    if (!pair.is_array() || pair.size() < 2) {
+      throw std::invalid_argument("buckets holds " + shown(pair) + ", it has to hold [bucket, count]");
     }
-    const auto count = whole_number<std::uint64_t>(json.at("count"), "histogram: count");
-    if (count != result.count_) {
-      throw std::invalid_argument("histogram: count is " + std::to_string(count) + " but the buckets hold " +
-                                  std::to_string(result.count_));
-    }
-    result.sum_ns_ = whole_number<std::int64_t>(json.at("sum_ns"), "histogram: sum_ns");
-    if (count != 0) {
-      result.min_ns_ = whole_number<std::int64_t>(json.at("min_ns"), "histogram: min_ns");
-      result.max_ns_ = whole_number<std::int64_t>(json.at("max_ns"), "histogram: max_ns");
-    }
-    if (json.contains("clamped")) result.clamped_ = whole_number<std::uint64_t>(json.at("clamped"), "histogram: clamped");
-  } catch (const nlohmann::json::exception& error) {
-    throw std::invalid_argument(std::string("histogram: ") + error.what());
+    const int bucket = whole_from_to(pair[0], "buckets.bucket", -layout.bucket_max(), layout.bucket_max());
+    result.add_bucket(bucket, whole_from_to(pair[1], "buckets.count", std::uint64_t{0}, UINT64_MAX));
   }
+  const auto count = whole_at<std::uint64_t>(json, "count");
+  if (count != result.count_) {
+    throw std::invalid_argument("count is " + std::to_string(count) + ", but the buckets hold " + std::to_string(result.count_));
+  }
+  read_whole(json, "sum_ns", result.sum_ns_);
+  if (count != 0) {
+    read_whole(json, "min_ns", result.min_ns_);
+    read_whole(json, "max_ns", result.max_ns_);
+  }
+  if (json.contains("clamped")) read_whole(json, "clamped", result.clamped_);
   return result;
 }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <string>
+#include <utility>
 
 namespace n2nq::app {
 namespace {
@@ -198,10 +200,72 @@ TEST_F(MessageReaderTest, mutilated_messages_are_refused_not_crashed_on) {
   }
 }
 
-TEST_F(MessageReaderTest, a_wrong_value_is_named) {
-  reader.feed(QByteArray(R"({"type":"state","state":7})") + "\n");
+TEST_F(MessageReaderTest, what_is_wrong_is_named_by_its_key_with_what_would_be_right) {
+  const auto stats = [](const std::string& rest) {
+    return R"({"type":"stats","id":1,"now_ns":1,"bytes":1,"attempted":3,"accepted":2,"refused":0,)" + rest + "}";
+  };
+  const auto delay = [&](const std::string& histogram) { return stats(R"("interval":{"delay":)" + histogram + "}"); };
+  const auto rows = [&](const std::string& services) {
+    return stats(R"("interval":{},"log":{"lines":1,"dropped":0},"services":)" + services);
+  };
+  const std::pair<std::string, const char*> wrong[] = {
+      {R"({"type":"state","state":5})", "state is 5, it has to be text"},
+      {R"({"type":"state","state":null})", "state is null, it has to be text"},
+      {R"({"type":"state","state":{"state":"waiting"}})", "state is an object, it has to be text"},
+      {R"({"type":"state"})", "state is missing, it has to be text"},
+      {R"({"type":"state","state":"waiting","for":[1,2]})", "for is a list, it has to be text"},
+      {R"({"type":"state","state":"waiting","broker_now_ns":1.5})",
+       "broker_now_ns is 1.5, it has to be a whole number from -9223372036854775808 to 9223372036854775807"},
+      {R"({"state":"waiting"})", "type is missing, it has to be text"},
+      {R"({"type":true})", "type is true, it has to be text"},
+      {R"({"type":"stat"})", "type is \"stat\", it has to be hello, state, stats, clock, fault, bye or error"},
+      {R"({"type":"hello","control":1e300})", "control is 1e+300, it has to be a whole number from -2147483648 to 2147483647"},
+      {R"({"type":"hello","control":1,"wire":99999999999})",
+       "wire is 99999999999, it has to be a whole number from -2147483648 to 2147483647"},
+      {R"({"type":"hello","control":1,"wire":1,"role":"broker","version":"1","now_ns":5,"host":["x"]})",
+       "host is a list, it has to be an object"},
+      {R"({"type":"hello","control":1,"wire":1,"role":"broker","version":"1","now_ns":5,"host":{},"port":70000})",
+       "port is 70000, it has to be a whole number from 0 to 65535"},
+      {R"({"type":"fault"})", "message is missing, it has to be text"},
+      {R"({"type":"error","message":"m","key":1})", "key is 1, it has to be text"},
+      {R"({"type":"stats","id":1,"now_ns":1,"bytes":-1})", "bytes is -1, it has to be a whole number from 0 to 1152921504606846976"},
+      {stats(R"("warmup":[])"), "warmup is a list, it has to be an object"},
+      {stats(R"("warmup":{})"), "warmup.attempted is missing, it has to be a whole number"},
+      {stats(R"("interval":7)"), "interval is 7, it has to be an object"},
+      {delay("[]"), "interval.delay is a list, it has to be an object"},
+      {delay("{}"), "interval.delay.buckets is missing, it has to be a list"},
+      {delay(R"({"buckets":[7]})"), "interval.delay.buckets holds 7, it has to hold [bucket, count]"},
+      {delay(R"({"buckets":[[7,1.5]]})"),
+       "interval.delay.buckets.count is 1.5, it has to be a whole number from 0 to 18446744073709551615"},
+      {delay(R"({"buckets":[[7,1]],"count":3})"), "interval.delay.count is 3, but the buckets hold 1"},
+      {stats(R"("interval":{},"log":{"lines":1})"), "log.dropped is missing, it has to be a whole number"},
+      {rows("{}"), "services is an object, it has to be a list"},
+      {rows(R"([{"number":1,"attempted":1},5])"), "services[1] is 5, it has to be an object"},
+      {rows(R"([{"number":1,"attempted":1,"delay_mean_ns":"1"}])"), "services[0].delay_mean_ns is \"1\", it has to be a number"},
+      {R"({"type":"clock","line":5})", "line is 5, it has to be an object"},
+      {R"({"type":"clock","line":{"at_ns":1}})", "line.offset_ns is missing, it has to be a whole number"},
+      {R"({"type":"clock","line":{"at_ns":1,"offset_ns":2,"drift_ppt":10000000001}})",
+       "line.drift_ppt is 10000000001, it has to be a whole number from -10000000000 to 10000000000"},
+      {R"({"type":"clock","line":{"at_ns":1,"offset_ns":2,"drift_ppt":0},"at_ns":600000000000000000})",
+       "at_ns is 600000000000000000, it has to be a whole number from -576460752303423488 to 576460752303423488"},
+  };
+  for (const auto& [line, told] : wrong) {
+    MessageReader other;
+    QStringList said;
+    QObject::connect(&other, &MessageReader::nonsense, [&said](const QString& what) { said += what; });
+    other.feed(QByteArray::fromStdString(line) + "\n");
+    ASSERT_EQ(said.size(), 1) << line;
+    EXPECT_TRUE(said[0].startsWith(QString::fromStdString('"' + line.substr(0, 100)))) << said[0].toStdString();
+    EXPECT_TRUE(said[0].endsWith(QString::fromUtf8(" (%1)").arg(QString::fromUtf8(told)))) << said[0].toStdString() << "\nnot: " << told;
+  }
+}
+
+TEST_F(MessageReaderTest, of_a_wrong_value_is_shown_only_so_much_and_nothing_that_a_terminal_obeys) {
+  reader.feed(R"({"type":"\u001b[31m)" + QByteArray(1000, 'x') + "\"}\n");
   ASSERT_EQ(nonsense.size(), 1);
-  EXPECT_TRUE(nonsense[0].contains("type must be string")) << nonsense[0].toStdString();
+  EXPECT_TRUE(nonsense[0].contains(R"((type is "\u001b[31mxxx)")) << nonsense[0].toStdString();
+  EXPECT_FALSE(nonsense[0].contains(QChar(0x1B)));
+  EXPECT_LT(nonsense[0].size(), 300);
 }
 
 }  // namespace
