@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "broker/wire/messages.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -218,6 +220,11 @@ void ProcessWatch::on_hello(const HelloMessage& hello) {
     return give_up(QString("is of version %1, this bench of version " N2NQ_VERSION
                            ": build them together, or put those of one version side by side")
                        .arg(QString::fromStdString(hello.version).left(40)));
+  }
+  if (hello.wire != wire::version) {
+    return give_up(QString("speaks N2NQ's wire protocol %1, this bench is of %2: build them together, or put those of one version side by side")
+                       .arg(hello.wire)
+                       .arg(wire::version));
   }
   hello_timer_.stop();
   hello_ = hello;

@@ -119,11 +119,22 @@ TEST_F(RunControlTest, nonsense_in_the_middle_breaks_the_run) {
 }
 
 TEST_F(RunControlTest, another_version_of_protocol_or_program_is_refused_with_both_named) {
-  for (const auto& [control_version, why] : {std::pair(2, "speaks control protocol 2, this bench speaks 1: build them together"),
-                                             {0, "speaks control protocol 0, this bench speaks 1: build them together"},
-                                             {1, "is of version 9, this bench of version " N2NQ_VERSION ": build them together"}}) {
+  struct Other {
+    int control, wire;
+    const char *version, *why;
+  };
+  for (const auto& [control_version, wire_version, version, why] :
+       {Other{2, 1, "9", "speaks control protocol 2, this bench speaks 1: build them together"},
+        {0, 1, "9", "speaks control protocol 0, this bench speaks 1: build them together"},
+        {1, 1, "9", "is of version 9, this bench of version " N2NQ_VERSION ": build them together"},
+        {1, 2, N2NQ_VERSION, "speaks N2NQ's wire protocol 2, this bench is of 1: build them together"},
+        {1, 0, N2NQ_VERSION, "speaks N2NQ's wire protocol 0, this bench is of 1: build them together"}}) {
     host.behaviour[Role::senders].says_as_hello =
-        R"({"type":"hello","wire":1,"role":"senders","version":"9","now_ns":1,"host":{},"control":)" + QByteArray::number(control_version) + "}\n";
+        QString(R"({"type":"hello","control":%1,"wire":%2,"role":"senders","version":"%3","now_ns":1,"host":{}})" "\n")
+            .arg(control_version)
+            .arg(wire_version)
+            .arg(version)
+            .toUtf8();
     make();
     control->start_all();
     ASSERT_TRUE(wait_finished());
