@@ -253,9 +253,7 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
 void RunControl::Private::on_killed(Role role) {
   Member& member = of(role);
   if (accumulator) accumulator->may_have_lost(role);
-  if (!member.stand_by && member.record.hello && !member.record.hello->staging_file.empty()) {
-    member.stand_by = member.watch->launcher().stand_by(QString::fromStdString(member.record.hello->staging_file), run.folder->part(role));
-  }
+  stand_by(role);
   if (member.restart_wanted) {
     relaunch(role);
     if (drains()) wait_for_drain();
@@ -269,6 +267,13 @@ void RunControl::Private::on_killed(Role role) {
   touch_timer.start();
   if (drains()) wait_for_drain();
   advance();  // N2NQ may have ended by now, if the deadline for those that are gone is short
+}
+
+/// What a dead group has in memory stays there until it is read back, or the run is over; then it goes to its logs.
+void RunControl::Private::stand_by(Role role) {
+  Member& member = of(role);
+  if (member.stand_by || !member.record.hello || member.record.hello->staging_file.empty()) return;
+  member.stand_by = member.watch->launcher().stand_by(QString::fromStdString(member.record.hello->staging_file), run.folder->part(role));
 }
 
 /// Another group's start, or another bench that connects, takes away what nobody has touched for long.
@@ -348,17 +353,18 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
   member.not_read_back.clear();
   if (trouble.isEmpty() && !read_back) {
     tell_not_read_back("it was given up");
-  } else if (!trouble.isEmpty()) {
+  } else if (!trouble.isEmpty() && !read_back) {  // else it was lost behind its last word
     const QString no_reader = role_name(role) + " could not be started: ";  // it is their own program
     QString why = trouble.startsWith(no_reader) ? trouble.mid(no_reader.size()) : trouble;
     if (why.startsWith(role_name(role) + ' ')) why.insert(role_name(role).size(), on_host(role));
     const std::string& code = member.salvager->error_code();
     const bool may_pass = member.salvager->launcher().was_away() || code == "read-only";  // as while a host boots
-    if (!read_back && may_pass) {
+    // Behind a reboot nothing is in memory any more: there is nothing that its logs would have to wait for.
+    if (code != "gone") stand_by(role);
+    if (may_pass) {
       member.not_read_back = why;
     } else {
       tell_not_read_back(why);
-      // Behind a reboot nothing is in memory any more: there is nothing that its logs would have to wait for.
       if (code != "gone") member.watch->launcher().leave_all_there();
     }
   }
@@ -409,15 +415,17 @@ void RunControl::Private::bring_back() {
 
 void RunControl::Private::fetching_waits(Role role, const QString& why) {
   Member& member = of(role);
-  if (std::exchange(member.waits_because, why) == why) return;
   const QString goes_on = member.not_read_back.isEmpty()
                               ? QString("It goes on where it was when there is a way again")
                               : QString("When there is a way again, what the %1 had noted is read back first").arg(role_key(role));
-  emit q->fetching_waits(role, QString("Fetching logs waits: %1%2 %3").arg(why, why.endsWith('?') ? "" : ".", goes_on));
+  const bool all_here = member.watch->launcher().all_here();
+  const QString what = all_here ? "All logs are here, and clearing away there waits" : "Fetching logs waits";
+  const QString told = QString("%1: %2%3 %4").arg(what, why, why.endsWith('?') ? "" : ".", goes_on);
+  if (std::exchange(member.told_waiting, told) != told) emit q->fetching_waits(role, told);
 }
 
 void RunControl::Private::fetching_goes_on(Role role) {
-  if (!std::exchange(of(role).waits_because, QString()).isEmpty()) emit q->fetching_waits(role, QString());
+  if (!std::exchange(of(role).told_waiting, QString()).isEmpty()) emit q->fetching_waits(role, QString());
 }
 
 /// Nobody answers any more: what is shown while logs are fetched is all there is.
@@ -469,7 +477,10 @@ void RunControl::Private::take_result() {
   rates_timer.stop();
   sleep_watch.stop();
   touch_timer.stop();
-  for (const Role role : all_roles) of(role).stand_by.reset();
+  for (const Role role : all_roles) {
+    of(role).stand_by.reset();
+    of(role).drop_salvager();  // it is what a host may be patient for
+  }
   finisher->wait();  // finished() is the last thing it says, not the last it does
   finisher.reset();
   outcome = result.outcome;

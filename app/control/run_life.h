@@ -74,7 +74,7 @@ struct Member {
   std::size_t harm_event = 0;      // the last event that says that it is paused, killed or started again
   bool ran_before = false;         // in this run, and was stopped, and started again
   bool bringing_back = false;
-  QString waits_because;  // as it was said last; empty: its logs come, or it is not their turn
+  QString told_waiting;  // as it was said last; empty: its logs come, or it is not their turn
   qint64 brought_bytes = 0, to_bring_bytes = 0;
   int first_row = 1, last_row = 0;
 
@@ -173,6 +173,7 @@ struct RunControl::Private {
   int step_deadline(Step step) const;
   void on_gone(Role role, const QString& trouble);
   void on_killed(Role role);
+  void stand_by(Role role);
   void give_up_faults();
   void read_again(const QString& why);
   bool drains() const;

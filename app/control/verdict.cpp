@@ -59,14 +59,16 @@ void find_incomplete_logs(const RunRecord& record, QStringList& reasons) {
   }
 }
 
-/// Of a group's services: as its account names them, or as the settings do where it began and gave none. Empty: it never began.
+/// Of a group's services: as its account names them, or as the settings do where it gave none. Empty: it never came to its start, and a
+/// service begins its log only when N2NQ has greeted it.
 std::vector<int> numbers_of_services(Role role, const RunRecord& record) {
   const ProcessRecord& process = record.of(role);
   std::vector<int> out;
+  if (!process.told_start) return out;
   if (process.bye) {
     const Json services = process.bye->value("services", Json::array());
     for (const Json& service : services) out.push_back(static_cast<int>(whole_or_0(service, "number")));
-  } else if (process.hello) {
+  } else {
     const int amount = role == Role::senders ? record.settings.senders.amount : record.settings.receivers.amount;
     for (int number = 1; number <= amount; ++number) out.push_back(number);
   }

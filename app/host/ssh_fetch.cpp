@@ -13,6 +13,7 @@ namespace {
 
 constexpr qint64 compared_bytes = 4 << 10;
 constexpr qsizetype named_max = 3;
+constexpr qsizetype removed_per_step = 20;
 
 /// A host may call its files what it wants; only what processes write there becomes a file here, and none that the bench writes itself.
 bool is_log(const QString& name) {
@@ -126,10 +127,7 @@ bool BringFolder::take_step(SshLink& link) {
     return true;
   }
   if (!now_) {
-    if (waiting_.empty()) {
-      if (clears_) clear(link);
-      return false;
-    }
+    if (waiting_.empty()) return end_with(link);
     const QString name = waiting_.front().name;
     waiting_.pop_front();
     now_ = std::make_unique<FetchFile>(remote_ + '/' + name, local_ + '/' + name);
@@ -188,22 +186,36 @@ void BringFolder::list(SshLink& link) {
     throw SshError(SshProblem::Kind::files, QString("the folder %1 cannot be made").arg(local_));
 }
 
-void BringFolder::clear(SshLink& link) {
-  Sftp sftp(link);
+/// Behind the last file. False: it is done.
+bool BringFolder::end_with(SshLink& link) {
+  if (clears_ && !std::exchange(clearing_, true)) begin_clearing(link);
+  if (gone_ < going_.size()) return clear_some(link), true;
+  if (folder_goes_) remove_folder(link);
+  tell_what_stays(link);
+  return false;
+}
+
+void BringFolder::begin_clearing(SshLink& link) {
   all_here_ = strange_.isEmpty() && unreadable_.isEmpty();
-  const bool all_goes = strange_.isEmpty() && unreadable_.isEmpty() && (!keep_ || names_.isEmpty());
+  folder_goes_ = strange_.isEmpty() && unreadable_.isEmpty() && (!keep_ || names_.isEmpty());
   const QString kept = MakeRunFolder::kept_name;
-  QStringList going = keep_ ? QStringList() : names_;
-  if (keep_ && all_goes && is_kept_) going += kept;
-  if (keep_ && !all_goes && !is_kept_) mark_as_kept(link, remote_ + '/' + kept);
-  if (keep_ || all_goes) going += marks_;
-  int refused = SSH_FX_OK;
-  for (const QString& name : going) {
-    const int code = sftp.remove_file(remote_ + '/' + name);
-    progress_(before_bytes_, std::max(all_bytes_, before_bytes_));  // over a slow link it takes long, and is no silence
-    if (refused == SSH_FX_OK) refused = code;
+  going_ = keep_ ? QStringList() : names_;
+  if (keep_ && folder_goes_ && is_kept_) going_ += kept;
+  if (keep_ && !folder_goes_ && !is_kept_) mark_as_kept(link, remote_ + '/' + kept);
+  if (keep_ || folder_goes_) going_ += marks_;
+}
+
+/// Over a slow link all of them take minutes: others have their turn meanwhile, and it can be given up. It is no silence either.
+void BringFolder::clear_some(SshLink& link) {
+  Sftp sftp(link);
+  for (qsizetype i = 0; i < removed_per_step && gone_ < going_.size(); ++i) {
+    const int code = sftp.remove_file(remote_ + '/' + going_[gone_++]);
+    if (refused_ == SSH_FX_OK) refused_ = code;
   }
-  if (all_goes) remove_folder(link, going, refused);
+  progress_(before_bytes_, std::max(all_bytes_, before_bytes_));
+}
+
+void BringFolder::tell_what_stays(const SshLink& link) const {
   if (!unreadable_.isEmpty()) fail_by(link, unreadable_, "of the logs in %1 cannot be read", "Look there who may read them");
   if (!keep_ && !strange_.isEmpty()) fail_by(link, strange_, "things in %1 are no files of a run", "Look at them there, and remove them");
 }
@@ -220,8 +232,7 @@ void BringFolder::mark_as_kept(SshLink& link, const QString& file) const {
   }
 }
 
-/// `emptied`: of what has been in it. `refused`: why not all of that could be removed, as SFTP's code.
-void BringFolder::remove_folder(SshLink& link, const QStringList& emptied, int refused) {
+void BringFolder::remove_folder(SshLink& link) {
   look_for_folder(link);  // else what was not there was taken for removed
   *is_there_ = false;
   Sftp sftp(link);
@@ -229,12 +240,12 @@ void BringFolder::remove_folder(SshLink& link, const QStringList& emptied, int r
   if (!sftp.look(remote_)) return;
   QStringList new_there;
   for (const SftpEntry& entry : sftp.list(remote_)) {
-    if (!emptied.contains(entry.name)) new_there += entry.name;
+    if (!going_.contains(entry.name)) new_there += entry.name;
   }
   all_here_ = new_there.isEmpty();
   if (!all_here_)
     fail_by(link, new_there, "things in %1 were not there when it was listed", "Look at them there, and remove them");
-  const QString why = why_not_removed(sftp, remote_, refused == SSH_FX_OK ? code : refused);
+  const QString why = why_not_removed(sftp, remote_, refused_ == SSH_FX_OK ? code : refused_);
   throw SshError(SshProblem::Kind::files,
                  QString("%1: all logs were brought, but the folder %2 could not be removed there%3")
                      .arg(link.target().name, remote_, why.isEmpty() ? QString() : ": " + why),

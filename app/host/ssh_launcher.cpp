@@ -491,10 +491,7 @@ void SshLauncher::bring_back_again() {
       all_here_ = all_here();
       bringing_folder_.reset();
       const bool is_over = trouble.none() || (task->all_here() && trouble.kind == SshProblem::Kind::files);
-      if (trouble.none() && leaves_all_there()) {
-        return on_brought_back(QString("what a dead group had in memory could not be read back, and stays with its logs: they are %1").arg(on_host(bringing_)),
-                               Left::told);
-      }
+      if (trouble.none() && leaves_all_there()) return on_brought_back({}, Left::told);
       is_over ? on_brought_back(trouble.text(), Left::nothing) : again(trouble);
     });
   });
@@ -506,7 +503,12 @@ void SshLauncher::on_brought_back(const QString& error, Left left) {
   patience_.reset();
   // Where this bench slept what is left is older than a day already: while it lives it spares that, also where it cannot be touched now.
   any_there ? touch(folder) : host_->needed().remove(folder);
-  emit brought_back(any_there && left == Left::rest ? error + "; the rest is " + on_host(folder) : error, left == Left::nothing);
+  QStringList told;
+  if (any_there && leaves_all_there())
+    told += QString("what a dead group had in memory could not be read back, and stays with its logs: they are %1").arg(on_host(folder));
+  if (!error.isEmpty()) told += error;
+  if (any_there && left == Left::rest && !leaves_all_there()) told += "the rest is " + on_host(folder);
+  emit brought_back(told.join("; "), left == Left::nothing);
 }
 
 /// Whoever connects after that sweeps it.

@@ -283,9 +283,12 @@ class BringFolder : public SshTask {
   bool take_step(SshLink& link);
   void look_for_folder(SshLink& link) const;
   void list(SshLink& link);
-  void clear(SshLink& link);
+  bool end_with(SshLink& link);
+  void begin_clearing(SshLink& link);
+  void clear_some(SshLink& link);
+  void tell_what_stays(const SshLink& link) const;
   void mark_as_kept(SshLink& link, const QString& file) const;
-  void remove_folder(SshLink& link, const QStringList& emptied, int refused);
+  void remove_folder(SshLink& link);
   [[noreturn]] void fail_by(const SshLink& link, const QStringList& names, const QString& what, const QString& what_to_do) const;
   const QString remote_, local_;
   FileProgress progress_;
@@ -300,6 +303,10 @@ class BringFolder : public SshTask {
   QStringList marks_;  // of processes
   QStringList strange_;
   bool is_kept_ = false;  // as MakeRunFolder marks that
+  bool clearing_ = false, folder_goes_ = false;
+  QStringList going_;         // files that are removed there
+  qsizetype gone_ = 0;        // of those
+  int refused_ = 0;           // why the first of those that stay could not be removed, as SFTP's code
   std::unique_ptr<FetchFile> now_;
   StepBytes step_bytes_;
   qint64 before_bytes_ = 0, all_bytes_ = 0;

@@ -41,6 +41,7 @@ struct ResultTest : ::testing::Test {
     record.settings.senders.messages = 2;
     record.settings.receivers.amount = 1;
     record.traffic_started = true;
+    for (const Role role : {Role::senders, Role::receivers}) record.processes[index_of(role)].told_start = true;
     record.started = QDateTime(QDate(2026, 11, 20), QTime(14, 2, 11), Qt::UTC);
     record.ended = record.started.addSecs(3);
     QString error;

@@ -50,6 +50,32 @@ TEST_F(CutLinkTest, what_a_lost_group_noted_is_read_back_when_its_host_is_there_
   EXPECT_GT(summary()["latency_us"]["count"], 0);
 }
 
+TEST_F(CutLinkTest, what_was_read_back_counts_though_the_link_was_lost_behind_the_last_word) {
+  host.away.clear();
+  host.salvage_lost_behind_bye = true;
+  host.bringing[Role::receivers]->end_waiting(true);
+  ASSERT_TRUE(wait_finished());
+  EXPECT_FALSE(told_that_not_read_back()) << reasons();
+  EXPECT_EQ(summary()["ledger"]["total"]["unexplained"], 0);
+}
+
+TEST_F(CutLinkTest, who_reads_back_is_gone_when_the_run_is_over) {
+  host.away.clear();
+  PretendLauncher* const lost = host.bringing[Role::receivers];
+  lost->end_waiting(true);
+  ASSERT_TRUE(wait_finished());
+  const QPointer<PretendLauncher>& last = host.process[Role::receivers];
+  EXPECT_NE(last, lost) << "another one read back";
+  EXPECT_TRUE(wait_until([&] { return !last; })) << "for its sake a host would be borne with that refuses";
+}
+
+TEST_F(CutLinkTest, where_all_logs_are_here_only_clearing_away_waits) {
+  host.all_here = true;
+  emit host.bringing[Role::receivers]->bring_back_waits("lab-3 is away");
+  ASSERT_TRUE(wait_until([this] { return waits.size() == 2; }));
+  EXPECT_TRUE(waits[1].startsWith("All logs are here, and clearing away there waits: lab-3 is away.")) << waits[1].toStdString();
+}
+
 TEST_F(CutLinkTest, a_host_that_goes_away_once_more_is_waited_for_again) {
   host.away.clear();
   host.bringing[Role::receivers]->end_waiting(true);

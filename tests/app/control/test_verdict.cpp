@@ -34,8 +34,9 @@ TEST_F(VerdictTest, logs_of_a_group_that_gave_no_account_are_missed_too) {
   record.settings.receivers.amount = 2;
   const QString missed =
       "log incomplete: 1 of 2 logs of the receivers are missing, the first is R002.log: no account says what became of them";
-  EXPECT_FALSE(finish().outcome.reasons.contains(missed)) << "it never began, as far as is known";
-  record.processes[index_of(Role::receivers)].hello.emplace();
+  record.processes[index_of(Role::receivers)].told_start = false;
+  EXPECT_FALSE(finish().outcome.reasons.contains(missed)) << "it was not at its start, where no log is begun yet";
+  record.processes[index_of(Role::receivers)].told_start = true;
   RunResult result = finish();
   EXPECT_TRUE(result.outcome.reasons.contains(missed)) << text(result.outcome);
   record.processes[index_of(Role::receivers)].files_left = "they lie on lab-1";

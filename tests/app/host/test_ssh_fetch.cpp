@@ -118,6 +118,28 @@ TEST_F(FetchTest, a_folder_comes_back_whole_also_after_a_cut_and_then_is_gone_th
   EXPECT_EQ(sh("ls " + there + "/runs"), "");
 }
 
+/// How many steps it takes behind the last log.
+struct CountedClearing : SshTask {
+  explicit CountedClearing(const QString& local) : folder(".cache/n2nq-bench/runs/x", local, [](qint64, qint64) {}) {}
+  bool go_on(SshLink& link) override {
+    const bool more = folder.go_on(link);
+    steps += folder.all_here() ? 1 : 0;
+    return more;
+  }
+  BringFolder folder;
+  int steps = 0;
+};
+
+TEST_F(FetchTest, clearing_away_lets_others_have_their_turn) {
+  sh("mkdir -p " + there + "/runs/x && cd " + there + "/runs/x && for i in $(seq 101 200); do echo $i >S$i.log; done");
+  const auto task = std::make_shared<CountedClearing>(folder.filePath("back"));
+  begin(task);
+  ASSERT_TRUE(ends());
+  EXPECT_TRUE(outcome->none()) << outcome->why.toStdString();
+  EXPECT_GE(task->steps, 5) << "over a slow link each removal takes a round trip";
+  EXPECT_EQ(sh("ls " + there + "/runs"), "");
+}
+
 /// As after a restart of the host, whose disk had not got the last lines yet.
 TEST_F(FetchTest, of_what_is_shorter_there_the_lines_that_are_here_stay) {
   const auto lines = [](int first, int last) {

@@ -334,6 +334,22 @@ TEST_F(RunFoldersTest, a_folder_that_cannot_be_removed_is_named_though_its_logs_
   EXPECT_EQ(runs(), QStringList(left.name()));
 }
 
+TEST_F(RunFoldersTest, where_all_of_it_stays_what_could_not_be_brought_is_named_too) {
+  HostPool pool(person, programs_folder);
+  Left left;
+  leave_a_log(pool, left);
+  sh("echo x >runs/" + left.name() + "/R002.log && chmod 000 runs/" + left.name() + "/R002.log");
+  const auto as_before = qScopeGuard([] { sh("rm -r runs/*"); });
+  left.launcher->leave_all_there();
+  left.launcher->bring_back(left.local.path());
+  ASSERT_TRUE(wait_until([&] { return left.brought.has_value(); }));
+  EXPECT_EQ(*left.brought, "what a dead group had in memory could not be read back, and stays with its logs: they are on h1 in " + left.there +
+                               ", for a day; h1: 1 of the logs in " + left.there +
+                               " cannot be read and stay there: R002.log. Look there who may read them");
+  EXPECT_TRUE(QFile::exists(left.local.filePath("broker.log")));
+  EXPECT_EQ(sh("ls runs/*"), "R002.log\nbroker.log\n");
+}
+
 /// A machine that is switched on again answers before it lets anybody in, and before all its disks are there. What its sshd settles at a
 /// log-in stays so for who is logged in.
 TEST_F(RunFoldersTest, a_host_that_is_still_booting_is_waited_for) {

@@ -204,6 +204,7 @@ void PretendLauncher::hear(const Json& object) {
   } else if (type == "bye" && !deaf) {
     QTimer::singleShot(behaviour().bye_ms, this, [this] {
       say(bye());
+      if (host_.salvage_lost_behind_bye && configure_.contains("salvage")) return lose_link(QString::fromStdString(name_ + " is away again"));
       end(0, 0);
     });
   }

@@ -52,6 +52,7 @@ struct PretendHost {
   std::string staging_file;  // of both worker groups; empty: a killed one leaves nothing
   bool salvage_fails = false;
   std::string salvage_error = "no such staging file", salvage_error_code = "files";
+  bool salvage_lost_behind_bye = false;     // the link, before its end is seen
   std::set<std::string> away;               // hosts whose links are cut: what is put there fails, and bringing back waits for the test
   std::set<std::string> asks_nothing;       // hosts that were told to ask a person for nothing any more
   std::set<std::string> unreachable;        // hosts that a launcher never gets to: neither put nor failed
@@ -62,6 +63,7 @@ struct PretendHost {
   std::map<Role, QString> brought;          // where to what each role wrote was brought
   std::map<Role, QString> bring_error;      // why it cannot be; empty: it can
   bool brings_when_told = false;            // bring_back is answered by the test
+  bool all_here = false;                    // what is waited for is clearing away
   QStringList followed;                     // files that are kept up to date
   QStringList touched;                      // files that are needed
   std::int64_t sent_each = 0;               // messages of each sender, once traffic began
@@ -93,6 +95,7 @@ class PretendLauncher : public Launcher {
   void bring_back(const QString& local_folder) override;
   void go_on_bringing() override;
   bool was_away() const override { return was_away_; }
+  bool all_here() const override { return host_.all_here; }
   void follow(const QString& local_file) override { host_.followed += local_file; }
   void unfollow(const QString& local_file) override { host_.followed.removeAll(local_file); }
   void touch(const QString& path) override { host_.touched += path; }
