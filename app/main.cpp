@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // n2nq-bench: the window without arguments, commands with them. The only file of app that may know ui.
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <QCoreApplication>
 #include <QGuiApplication>
@@ -24,6 +27,7 @@
 #include "app/host/keyring.h"
 #include "app/host/ssh_threads.h"
 #include "app/report/report_command.h"
+#include "app/results/is_denied.h"
 #include "app/settings/one_language.h"
 
 #ifdef N2NQ_HAVE_UI
@@ -33,6 +37,14 @@
 namespace {
 
 using namespace n2nq::app;
+
+/// Where there are none, what is opened next would be taken for them: the progress would be written into a lock file.
+void open_standard_descriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    // It becomes this one, the lowest that is free. Results that nobody gets have to fail: nothing can be written where they go.
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
 
 int open_window(const Arguments& arguments, int argc, char** argv, Terminal& terminal) {
   if (!arguments.hosts.empty() && !book_of(arguments, terminal)) return exit_bad_input;
@@ -82,12 +94,17 @@ int execute(const Arguments& arguments, Terminal& terminal) {
   if (arguments.command == Command::compare) return compare_results(arguments, terminal);
   if (arguments.command == Command::hosts_list) return list_hosts(arguments, terminal);
   if (arguments.command == Command::hosts_check) return check(arguments, terminal);
+  if (const QString own = CaseLibrary::default_folder(); arguments.command == Command::cases && is_denied_folder(own)) {
+    terminal.say("n2nq-bench: " + denied_words(own));
+  }
   return terminal.print(page_of(arguments.command)) ? exit_good : exit_failed;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
+  signal(SIGXFSZ, SIG_IGN);  // what is larger than `ulimit -f` fails like what a full disk does not take
   Terminal terminal;
   const auto parsed = parse_arguments(std::vector<std::string>(argv + 1, argv + argc));
   if (const auto* problem = std::get_if<std::string>(&parsed)) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "app/control/run_folder.h"
+#include "app/results/is_denied.h"
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
 #include "broker/net/parsed_json.h"
@@ -73,6 +74,7 @@ OrderedJson hosts_json(const std::optional<CaseHosts>& hosts) {
 /// Empty: `problem` says what is wrong.
 std::optional<OrderedJson> read_state(const QString& folder, QString& problem) {
   QFile file(folder + case_json);
+  if (is_denied(file.fileName(), R_OK)) return problem = denied_words(is_denied(file.fileName()) ? folder : file.fileName()), std::nullopt;
   if (!file.open(QIODevice::ReadOnly)) return problem = folder + " has no case.json: it is not the folder of a test case", std::nullopt;
   const auto state = net::parsed_json<OrderedJson>(file.read(state_bytes_max));
   if (!state.is_object() || !state.contains("format") || !state.at("format").is_number_integer()) {
@@ -214,13 +216,16 @@ QString CaseFolder::note_runs(int runs) {
   return write_state();
 }
 
-QString CaseFolder::lock() {
+QString CaseFolder::lock(bool* by_others) {
+  if (by_others) *by_others = false;
   if (lock_) return {};
   const QString file = path_ + "/case.lock";
   for (int attempt = 0; attempt < 2; ++attempt) {  // whoever had it may be about to go
     if (auto lock = FolderLock::take(file)) return lock_ = std::make_unique<FolderLock>(std::move(*lock)), QString();
-    if (const qint64 pid = FolderLock::holder(file))
+    if (const qint64 pid = FolderLock::holder(file)) {
+      if (by_others) *by_others = true;
       return QString("Another bench works on %1 (process %2)").arg(path_, QString::number(pid));
+    }
   }
   return QString("Cannot make %1/case.lock: is the folder writable?").arg(path_);
 }

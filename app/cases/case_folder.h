@@ -51,8 +51,9 @@ class CaseFolder {
 
   /// From then on runs are of this build too. Empty result: done.
   QString accept_build(const QString& build);
-  /// Empty: it is ours now, until unlock(), or until this is gone; else which bench works in it.
-  QString lock();
+  /// Empty: it is ours now, until unlock(), or until this is gone; else which bench works in it (then `by_others`, if given, is true), or
+  /// why it cannot be.
+  QString lock(bool* by_others = nullptr);
   void unlock() { lock_.reset(); }
   /// That it took so many, for who does not know what was measured. While it is ours. Empty result: done.
   QString note_runs(int runs);

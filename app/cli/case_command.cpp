@@ -13,6 +13,7 @@
 #include "app/cli/case_table.h"
 #include "app/cli/hosts_command.h"
 #include "app/cli/interrupts.h"
+#include "app/cli/out_folder.h"
 #include "app/cli/run_command.h"
 #include "app/cli/run_patience.h"
 #include "app/cli/terminal_questions.h"
@@ -22,6 +23,7 @@
 #include "app/host/keyring.h"
 #include "app/host/local_launcher.h"
 #include "app/host/shell_quoted.h"
+#include "app/results/is_denied.h"
 #include "app/results/stored_run.h"
 #include "app/settings/all_digits.h"
 #include "app/settings/qt_text.h"
@@ -76,6 +78,11 @@ QString cases_page(const CaseLibrary& library) {
 CaseCommand::CaseCommand(Arguments arguments, Terminal& terminal) : arguments_(std::move(arguments)), terminal_(terminal) {}
 
 int CaseCommand::execute() {
+  if (!arguments_.out.empty()) {
+    QString error;
+    arguments_.out = absolute_out(qt_text(arguments_.out), error).toStdString();
+    if (!error.isEmpty()) return say(error), exit_bad_input;
+  }
   Interrupts interrupts;
   book_ = book_of(arguments_, terminal_, arguments_.on.has_value());
   if (!book_) return exit_bad_input;
@@ -104,7 +111,7 @@ int CaseCommand::execute() {
   if (!arguments_.resume) say(QString("%1 runs, about %2").arg(runs).arg(duration_text(seconds)));
   for (const LibraryCase& each : cases) {
     auto opened = open(each);
-    if (!opened) return exit_bad_input;
+    if (!opened) return unwritten_ ? exit_failed : exit_bad_input;
     if (begun_.isEmpty()) begun_ = QFileInfo(opened->folder.path()).fileName().left(time_chars);
     const bool goes_on = run(std::move(*opened));
     runner_.reset();  // before the hosts that it uses
@@ -175,7 +182,7 @@ std::optional<CasePlan> CaseCommand::plan_of(const LibraryCase& asked) {
 
 QString CaseCommand::folder_to_resume(const LibraryCase& asked) const {
   if (arguments_.out.empty()) return CaseFolder::newest(RunFolder::default_parent(), asked.name, arguments_.scale);
-  const QString folder = QDir::current().absoluteFilePath(qt_text(arguments_.out));
+  const QString folder = qt_text(arguments_.out);
   return arguments_.what == all_cases ? folder + '/' + qt_text(asked.name) : folder;
 }
 
@@ -203,7 +210,7 @@ QString CaseCommand::words_to_go_on(const CaseFolder& folder) const {
     if (const auto& on = arguments_.on) words += " --on " + shell_word(qt_text(on->broker + ',' + on->senders + ',' + on->receivers));
   }
   if (!all) words += " --out " + shell_word(folder.path());
-  if (all && !arguments_.out.empty()) words += " --out " + shell_word(QDir::current().absoluteFilePath(qt_text(arguments_.out)));
+  if (all && !arguments_.out.empty()) words += " --out " + shell_word(qt_text(arguments_.out));
   if (!arguments_.hosts.empty()) words += " --hosts " + shell_word(qt_text(arguments_.hosts));
   for (const Assertion& assertion : arguments_.assertions) words += " --assert " + shell_word(qt_text(assertion.text));
   if (arguments_.strict) words += " --strict";
@@ -216,6 +223,7 @@ std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
   if (arguments_.resume && !all) {
     const QString folder = folder_to_resume(asked);
     if (!folder.isEmpty()) return resume(folder, asked);
+    if (const QString parent = RunFolder::default_parent(); is_denied_folder(parent)) return say(denied_words(parent)), std::nullopt;
     return say(QString("there is no folder of case %1 to go on with").arg(qt_text(asked.name))), std::nullopt;
   }
   if (arguments_.resume && !arguments_.out.empty()) {
@@ -231,10 +239,14 @@ std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
   }
   QString error;
   const QString exact = arguments_.out.empty() ? QString() : folder_to_resume(asked);
+  const bool is_wrong = !exact.isEmpty() && is_wrong_out(exact);
   auto folder =
       CaseFolder::make(RunFolder::default_parent(), exact, asked.name, *plan, present_build(), QDateTime::currentDateTime(), error);
-  if (folder && error.isEmpty()) error = folder->lock();
-  if (!error.isEmpty()) return say(error), std::nullopt;
+  if (!folder && is_wrong) return say(error), std::nullopt;
+  bool is_others = false;
+  if (folder && error.isEmpty()) error = folder->lock(&is_others);
+  if (is_others) return say(error), std::nullopt;
+  if (!error.isEmpty()) return not_written(error);
   return Opened{std::make_shared<PlannedCase>(std::move(*plan)), std::move(*folder)};
 }
 
@@ -262,9 +274,17 @@ std::optional<CaseCommand::Opened> CaseCommand::resume(const QString& path, cons
     }
     error = folder->accept_build(build);
   }
-  if (error.isEmpty()) error = folder->lock();
-  if (!error.isEmpty()) return say(error), std::nullopt;
+  bool is_others = false;
+  if (error.isEmpty()) error = folder->lock(&is_others);
+  if (is_others) return say(error), std::nullopt;
+  if (!error.isEmpty()) return not_written(error);
   return Opened{std::make_shared<PlannedCase>(std::move(*plan)), std::move(*folder)};
+}
+
+std::nullopt_t CaseCommand::not_written(const QString& error) {
+  say(error);
+  unwritten_ = true;
+  return std::nullopt;
 }
 
 bool CaseCommand::run(Opened opened) {

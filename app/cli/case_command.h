@@ -39,6 +39,8 @@ class CaseCommand : public QObject {
   QString folder_of_all(const std::string& name, const CaseChoice& choice) const;
   QString words_to_go_on(const CaseFolder& folder) const;
   bool is_readable(const LibraryCase& asked);
+  /// For who then returns that it has no folder.
+  std::nullopt_t not_written(const QString& error);
   /// Whether the folder's case is the one that was asked for; where that reads otherwise by now, it says so.
   bool is_of(const CaseFolder& folder, const LibraryCase& asked);
   bool can_be_asserted(const CasePlan& plan, const std::string& name);
@@ -60,6 +62,7 @@ class CaseCommand : public QObject {
   int agains_ = 0;     // with those that were
   QElapsedTimer since_progress_;
   int code_ = 0;
+  bool unwritten_ = false;  // what is to be written for a case before its first run could not be
   int interrupted_ = 0;  // so often
   bool asking_ = false;
 };

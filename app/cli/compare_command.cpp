@@ -7,6 +7,7 @@
 #include "app/cases/case_sides.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_command.h"
+#include "app/results/is_denied.h"
 #include "app/settings/qt_text.h"
 
 namespace n2nq::app {
@@ -210,7 +211,7 @@ int compare_results(const Arguments& arguments, Terminal& terminal) {
     terminal.progress("reading " + qt_text(folder));
     auto side = read_side(qt_text(folder), error);
     if (!side) {
-      terminal.say("n2nq-bench: " + error);
+      terminal.say("n2nq-bench: " + (is_denied_folder(qt_text(folder)) ? denied_words(qt_text(folder)) : error));
       return exit_bad_input;
     }
     sides.push_back(std::move(*side));

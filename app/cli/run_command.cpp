@@ -2,13 +2,13 @@
 #include "app/cli/run_command.h"
 
 #include <QCoreApplication>
-#include <QDir>
 #include <QFile>
 #include <algorithm>
 #include <cmath>
 
 #include "app/cli/hosts_command.h"
 #include "app/cli/interrupts.h"
+#include "app/cli/out_folder.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_patience.h"
@@ -79,10 +79,14 @@ int RunCommand::execute() {
     for (const QString& error : errors) terminal_.say("n2nq-bench: " + error);
     return exit_bad_input;
   }
-  Interrupts interrupts;
   RunControl::Options options;
   options.unattended = true;
-  if (!arguments_.out.empty()) options.exact_folder = QDir::current().absoluteFilePath(qt_text(arguments_.out));
+  if (!arguments_.out.empty()) {
+    QString error;
+    options.exact_folder = absolute_out(qt_text(arguments_.out), error);
+    if (!error.isEmpty()) return terminal_.say("n2nq-bench: " + error), exit_bad_input;
+  }
+  Interrupts interrupts;
   TerminalQuestions questions(terminal_);
   Keyring keyring;
   KeyringQuestions known(keyring, questions);
@@ -109,11 +113,14 @@ int RunCommand::execute() {
   for (const QString& told : steps_too_late(arguments_, *settings)) terminal_.say("n2nq-bench: " + told);
   control_->set_settings(*settings);
   control_->plan(arguments_.steps);
+  const bool is_wrong = !options.exact_folder.isEmpty() && is_wrong_out(options.exact_folder);
   control_->start_all();
   int code = exit_bad_input;
-  if (control_->state() != RunState::idle) {  // else it has said why
+  if (control_->state() != RunState::idle) {
     QCoreApplication::exec();
     code = report();
+  } else if (!is_wrong && control_->refusal().isEmpty()) {  // it has said what cannot be written
+    code = exit_failed;
   }
   control_.reset();  // before the hosts that it uses
   return code;

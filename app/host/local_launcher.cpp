@@ -12,6 +12,7 @@
 #include <QFileInfo>
 #include <QSet>
 #include <QTimer>
+#include <cerrno>
 
 #include "app/host/ssh_secret.h"
 
@@ -33,6 +34,25 @@ void leave_with_parent(pid_t parent) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// As many as a pipe takes.
+bool has_descriptors() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return errno != EMFILE && errno != ENFILE;
+  for (const int end : ends) ::close(end);
+  return true;
+}
+
+/// In on_error(): what was opened for the process is closed only then. Where its pipes cannot be made, QProcess tells what errno is a little
+/// later, mostly that there is no such file.
+QString why_not_started(const QProcess& process) {
+  const QString why = process.errorString();
+  if (!QFileInfo::exists(process.program())) return why;
+  const bool no_descriptors = !has_descriptors() || why.contains(qt_error_string(EMFILE));
+  if (no_descriptors) return "this system allows no more open files: raise the limit (ulimit -n)";
+  if (why.contains(qt_error_string(EAGAIN))) return "this system allows no more processes: raise the limit (ulimit -u)";
+  return why;
 }
 
 }  // namespace
@@ -119,7 +139,8 @@ void LocalLauncher::bring_back(const QString&) {
 
 void LocalLauncher::on_error(QProcess::ProcessError error) {
   // Crashes are told by finished(); a failed write by the process's end.
-  if (error == QProcess::FailedToStart) emit failed(QString("%1 cannot be started: %2").arg(process_->program(), process_->errorString()));
+  if (error != QProcess::FailedToStart) return;
+  emit failed(QString("%1 cannot be started: %2").arg(process_->program(), why_not_started(*process_)));
 }
 
 void LocalLauncher::on_finished(int code, QProcess::ExitStatus status) {

@@ -29,6 +29,7 @@ constexpr int end_looks = 50;  // a second to end in order
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_DFL);
   let_child_leave_core();
   if (::dup2(in_and_out, STDIN_FILENO) >= 0 && ::dup2(in_and_out, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0)
     ::execl(shell, shell, "-c", command, static_cast<char*>(nullptr));

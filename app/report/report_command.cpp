@@ -2,10 +2,13 @@
 #include "app/report/report_command.h"
 
 #include <QDir>
+#include <algorithm>
 
+#include "app/cli/out_folder.h"
 #include "app/cli/run_command.h"
 #include "app/report/report_files.h"
 #include "app/report/result_report.h"
+#include "app/results/is_denied.h"
 #include "app/settings/qt_text.h"
 
 namespace n2nq::app {
@@ -15,15 +18,20 @@ int write_reports(const Arguments& arguments, Terminal& terminal) {
   QStringList paths;
   for (const std::string& folder : folders) paths += qt_text(folder);
   QString error;
-  const auto report = report_of_results(paths, error, [&](const QString& what) { terminal.progress(what); });
-  if (!report) {
-    terminal.say("n2nq-bench: " + error);
-    return exit_bad_input;
-  }
   QString out = qt_text(arguments.out);
   const auto which = out.isEmpty() && folders.size() == 1 ? ReportFolder::of_a_result : ReportFolder::of_its_own;
   if (out.isEmpty()) out = folders.size() == 1 ? qt_text(folders.front()) : QString("report");
-  out = QDir::current().absoluteFilePath(out);
+  out = absolute_out(out, error);
+  if (!error.isEmpty()) {
+    terminal.say("n2nq-bench: " + error);
+    return exit_bad_input;
+  }
+  const auto report = report_of_results(paths, error, [&](const QString& what) { terminal.progress(what); });
+  if (!report) {
+    const auto denied = std::find_if(paths.cbegin(), paths.cend(), is_denied_folder);
+    terminal.say("n2nq-bench: " + (denied == paths.cend() ? error : denied_words(*denied)));
+    return exit_bad_input;
+  }
   error = write_report(out, report->report, [&](const QString& what) { terminal.progress("writing " + what); }, nullptr, which);
   if (!error.isEmpty()) {
     terminal.say("n2nq-bench: " + error);

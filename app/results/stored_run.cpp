@@ -14,6 +14,7 @@
 #include "app/control/live_figures.h"
 #include "app/control/summary.h"
 #include "app/figure/figure_doubts.h"
+#include "app/results/is_denied.h"
 #include "app/settings/host_name.h"
 #include "broker/net/parsed_json.h"
 
@@ -202,6 +203,7 @@ bool StoredRun::dropped_no_line() const {
 std::optional<StoredRun> read_run(const QString& folder, QString& error) {
   const QString path = QDir(folder).absoluteFilePath("summary.json");
   QFile file(path);
+  if (is_denied(path)) return error = denied_words(folder), std::nullopt;
   if (!QFileInfo(folder).isDir()) return error = QString("%1: there is no such folder").arg(folder), std::nullopt;
   if (!file.exists()) {
     const bool started = QFileInfo::exists(QDir(folder).filePath("settings.yaml"));

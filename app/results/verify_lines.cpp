@@ -16,6 +16,13 @@ QString text_of(const Json& value) {
   return QString::fromStdString(value.dump());
 }
 
+/// A word of a head or foot: of a damaged one as much as is needed to find it.
+QString word_text(const std::string& word) {
+  constexpr std::size_t bytes_max = 120;
+  const QString text = QString::fromStdString(word.substr(0, bytes_max));
+  return word.size() > bytes_max ? text + QString::fromUtf8("…") : text;
+}
+
 class LineVerifier {
  public:
   LineVerifier(const StoredRun& run, const ServiceLogs& logs, VerifyTally& tally) : summary_(run.summary), logs_(logs), tally_(tally) {}
@@ -51,7 +58,7 @@ class LineVerifier {
     const auto found = log.words.find(key);
     if (found != log.words.end() && found->second == wanted) return;
     tally_.differ(QString("%1.log: \"# %2\" says %3, it should say %4")
-                      .arg(name, QString::fromStdString(key), found == log.words.end() ? "nothing" : QString::fromStdString(found->second),
+                      .arg(name, QString::fromStdString(key), found == log.words.end() ? "nothing" : word_text(found->second),
                            QString::fromStdString(wanted)));
   }
 
@@ -71,7 +78,7 @@ class LineVerifier {
       if (setting.dump() != value && !(setting.is_number() && std::to_string(setting.get<double>()) == value) &&
           !(setting.is_number() && Json::parse(value, nullptr, false) == setting)) {
         tally_.differ(QString("%1.log: \"# %2\" says %3, the summary %4")
-                          .arg(name, QString::fromStdString(key), QString::fromStdString(value), text_of(setting)));
+                          .arg(name, QString::fromStdString(key), word_text(value), text_of(setting)));
       }
     }
   }

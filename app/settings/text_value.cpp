@@ -17,6 +17,14 @@ bool is_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// "1e3", "-2.5E-3": a number, but not as it has to be written.
+bool has_exponent(std::string_view text) {
+  if (text.find_first_of("eE") == text.npos || text.find_first_not_of("0123456789.+-eE") != text.npos) return false;
+  double unused = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), unused);
+  return error != std::errc::invalid_argument && end == text.data() + text.size();
+}
+
 std::string integer_problem(std::string_view text, std::int64_t min, std::int64_t max) {
   return "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max) + ", not " + in_quotes(text);
 }
@@ -54,7 +62,7 @@ Problem parse_decimal(std::string_view text, double min, double max, int decimal
   const std::string_view sign_and_whole = text.substr(0, point);
   const std::string_view whole = sign_and_whole.substr(sign_and_whole.starts_with('-') ? 1 : 0);
   const std::string_view places = has_point ? text.substr(point + 1) : std::string_view{};
-  if (!is_digits(whole) || (has_point && !is_digits(places))) return problem("");
+  if (!is_digits(whole) || (has_point && !is_digits(places))) return problem(has_exponent(text) ? " written without an exponent" : "");
   if (places.size() > static_cast<std::size_t>(decimals)) return problem(" with at most " + std::to_string(decimals) + " decimal places");
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Test cases with real processes: killed in the middle and gone on with, shuffled, of another build, stopped, asserted."""
+import contextlib
 import json
 import os
 import pathlib
@@ -24,6 +25,17 @@ figures:
   - {{ id: fig-1, title: Latency by services, x: services, y: latency_us.mean_lowest_95, series: size }}
   - {{ id: fig-2, title: By percentile, kind: percentiles, series: size, where: {{ services: 2 }} }}
 """
+# Root may read everything, unless it gives that up.
+AS_A_USER = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+
+@contextlib.contextmanager
+def denied(folder):
+    folder.chmod(0)
+    try:
+        yield
+    finally:
+        folder.chmod(0o700)
 
 
 class Cases(BenchCase):
@@ -32,9 +44,11 @@ class Cases(BenchCase):
         path.write_text(CASE.format(messages=messages, repeats=repeats))
         return path
 
+    def environment(self):
+        return dict(os.environ, XDG_DATA_HOME=str(self.folder / "data"), XDG_CONFIG_HOME=str(self.folder / "config"))
+
     def begin(self, *arguments, bin=BIN):
-        environment = dict(os.environ, XDG_DATA_HOME=str(self.folder / "data"), XDG_CONFIG_HOME=str(self.folder / "config"))
-        process = start_with_nobody([bin / "n2nq-bench", "case", *map(str, arguments)], env=environment, stderr=subprocess.PIPE)
+        process = start_with_nobody([bin / "n2nq-bench", "case", *map(str, arguments)], env=self.environment(), stderr=subprocess.PIPE)
         self.processes.append(process)
         return process
 
@@ -212,6 +226,33 @@ class Cases(BenchCase):
         self.run_case(case, "--resume", "--out", self.folder / "out", expect_exit=2)
         self.assertIn("Another bench works on", self.said)
         self.interrupt(process)
+
+    def test_nothing_is_said_into_a_file_where_there_are_no_standard_descriptors(self):
+        case, out = self.write_case(messages=40, repeats=1), self.folder / "out"
+        command = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", BIN / "n2nq-bench", "case", case, "--out", out]
+        process = start_with_nobody(command, env=self.environment())
+        self.processes.append(process)
+        self.wait_for("its lock", (out / "case.lock").exists)
+        with open(out / "case.lock") as lock:
+            self.assertEqual(process.wait(DEADLINE_S), 1, "nobody has its figures")
+            self.assertEqual(lock.read(), f"{process.pid}\n")
+        self.assertEqual(len(self.finished()), 4)
+
+    def test_what_may_not_be_read_is_not_told_as_missing(self):
+        if subprocess.run([*AS_A_USER, "true"], capture_output=True).returncode:
+            self.skipTest("root may not give up here what it may read")
+        no, runs, cases = (self.folder / name for name in ("no", "data/n2nq/runs", "config/n2nq-bench/cases"))
+        for folder in (no, runs, cases):
+            folder.mkdir(parents=True)
+        (no / "summary.json").write_text("{}")
+        report = ("--out", self.folder / "report")
+        for folder, *words in [(no, "verify", no), (no, "compare", no, no), (no, "report", no, *report), (no, "report", no, no, *report),
+                               (no, "case", "1", "--resume", "--out", no), (runs, "case", "1", "--resume"), (cases, "cases")]:
+            with self.subTest(words), denied(folder):
+                done = subprocess.run([*AS_A_USER, BIN / "n2nq-bench", *words], env=self.environment(), capture_output=True, text=True,
+                                      timeout=DEADLINE_S)
+                self.assertIn(f"n2nq-bench: {folder} cannot be read: permission denied\n", done.stderr)
+                self.assertEqual(done.returncode, 0 if words == ["cases"] else 2)
 
     def test_an_assertion_that_is_not_met(self):
         self.run_case(self.write_case(repeats=1), "--out", self.folder / "out", "--assert", "latency_us.max < 0.001", expect_exit=1)

@@ -49,6 +49,18 @@ class DiskFull(BenchCase):
             fits = path == "latency.hgrm" and not named and path in files
             self.assertEqual(len(named), 0 if fits else 1, summary["reasons"])
 
+    def test_what_cannot_be_begun_on_a_full_disk_is_no_bad_input(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        skip_unless_possible(self, "--mount", "sh", "-c", MOUNT, disk)
+        full = MOUNT + ' && { head -c 4M /dev/zero >"$0/all" 2>/dev/null; "$@"; }'
+        for words in (["run", "quick"], ["case", "1"]):
+            bench = [BIN / "n2nq-bench", *words, "--out", disk / "out"]
+            done = subprocess.run(["unshare", *AS_ROOT, "--mount", "sh", "-c", full, disk, *bench], capture_output=True, text=True,
+                                  timeout=DEADLINE_S)
+            self.assertRegex(done.stderr, "Cannot (make|write) ", words)
+            self.assertEqual(done.returncode, 1, words)
+
 
 class DiskThatTakesNothing(BenchCase):
     """What N2NQ would write its log to is a pipe that nobody reads."""

@@ -135,6 +135,24 @@ class Verify(BenchCase):
         self.assertTrue(any("R001.log, message 0 of S001" in difference and "marked as negative" in difference
                             for difference in found["differences"]), found["differences"])
 
+    def test_shows_of_a_damaged_log_as_much_as_is_needed_to_find_it(self):
+        folder = self.run_small()
+        path = folder / "receivers/R001.log"
+        log = path.read_bytes()
+        behind = len(log.splitlines()) + 1
+        unreadable = f"R001.log: 1 line(s) that cannot be read (line {behind}: {5 << 20} bytes long"
+        for name, damaged, told in [
+                ("zeros, as a power cut leaves them", log + b"\0" * (5 << 20), unreadable),
+                ("one long line", log + b"7" * (5 << 20) + b"\n", unreadable),
+                ("a word of its head", log.replace(b"# run: ", b"# run: " + b"x" * (5 << 20), 1), 'R001.log: "# run" says xxx')]:
+            with self.subTest(name):
+                path.write_bytes(damaged)
+                done = subprocess.run([BIN / "n2nq-bench", "verify", folder], capture_output=True, text=True, timeout=120)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                lines = done.stdout.splitlines()
+                self.assertLess(max(map(len, lines)), 1000)
+                self.assertEqual(len([line for line in lines if line.startswith(told)]), 1, done.stdout)
+
     def test_says_that_not_all_logs_were_fetched(self):
         folder = self.run_small()
         summary = json.loads((folder / "summary.json").read_text())

@@ -11,6 +11,8 @@ namespace n2nq::measure {
 
 namespace {
 
+constexpr std::size_t shown_bytes_max = 60;  // of what is wrong in a line
+
 constexpr std::string_view flag_words[] = {"warm-up",    "redelivered", "newly-matched", "duplicate", "out-of-order",
                                            "unexpected", "negative",    "bad-checksum",  "unasked",   "confirmed",
                                            "refused",    "reconnected", "overtaken"};
@@ -75,7 +77,11 @@ class LineWriter {
 
 class LineReader {
  public:
-  explicit LineReader(std::string_view line) : rest_(line) {}
+  explicit LineReader(std::string_view line) : rest_(line) {
+    // A power cut may leave megabytes of zeros at a file's end.
+    if (line.size() < line_bytes_max) return;
+    error_ = std::to_string(line.size()) + " bytes long, which no line is: it begins with " + in_quotes(line);
+  }
 
   template <typename Int>
   void number(const char* column, Int& value) {
@@ -149,7 +155,11 @@ class LineReader {
     return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
   }
   void fail(const char* column, std::string_view text, const char* wanted) {
-    error_ = std::string("column ") + column + " is \"" + std::string(text) + "\", expected " + wanted;
+    error_ = std::string("column ") + column + " is " + in_quotes(text) + ", expected " + wanted;
+  }
+  static std::string in_quotes(std::string_view text) {
+    const bool whole = text.size() <= shown_bytes_max;
+    return '"' + std::string(text.substr(0, shown_bytes_max)) + (whole ? "\"" : "…\"");
   }
 
   std::string_view rest_;

@@ -38,21 +38,21 @@ struct CliTest : testing::WithEventLoop {
   static QStringList short_run(const QStringList& more = {}) {
     return QStringList{"run", "quick", "--set", "senders.messages=5", "--set", "senders.delay_ms=20"} + more;
   }
-  void start(const QStringList& arguments) {
+  void start(const QStringList& arguments, const QString& program = bench_path) {
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     for (const char* display : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}) environment.remove(display);
     environment.insert("XDG_DATA_HOME", folder.filePath("data"));
     bench.setProcessEnvironment(environment);
     bench.setWorkingDirectory(folder.path());
-    bench.start(bench_path, arguments);
+    bench.start(program, arguments);
     ASSERT_TRUE(bench.waitForStarted());
   }
   int finish() {
     if (!bench.waitForFinished(testing::deadline_ms)) return -1;
     return bench.exitStatus() == QProcess::NormalExit ? bench.exitCode() : -2;
   }
-  int run(const QStringList& arguments) {
-    start(arguments);
+  int run(const QStringList& arguments, const QString& program = bench_path) {
+    start(arguments, program);
     return finish();
   }
   static QStringList reasons_of(const Json& summary) {
@@ -284,6 +284,31 @@ TEST_F(CliTest, bad_input_names_the_place_and_returns_2) {
     EXPECT_TRUE(bench.readAllStandardOutput().isEmpty());
   }
   EXPECT_FALSE(QDir(folder.filePath("data/n2nq/runs")).exists()) << "bad input starts nothing";
+}
+
+TEST_F(CliTest, a_relative_folder_is_refused_where_the_working_folder_is_gone) {
+  const QString name = QFileInfo(folder.path()).fileName() + "-out";
+  const QStringList in_one{"-c", "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"", "sh", bench_path};
+  for (const QStringList& words : {short_run(), QStringList{"case", "1"}, QStringList{"report", folder.path()}}) {
+    EXPECT_EQ(run(in_one + words + QStringList{"--out", name}, "/bin/sh"), 2) << words.first().toStdString();
+    const std::string said = errors();
+    EXPECT_NE(said.find(name.toStdString() + ": the working folder is gone: give an absolute path"), std::string::npos) << said;
+  }
+  EXPECT_FALSE(QFileInfo::exists('/' + name));
+  EXPECT_EQ(run(in_one + short_run({"--out", out}), "/bin/sh"), 0) << errors();
+}
+
+TEST_F(CliTest, a_folder_that_cannot_be_made_is_no_bad_input_and_one_below_a_file_is) {
+  EXPECT_EQ(run(short_run({"--out", "/proc/no/run"})), 1);
+  EXPECT_NE(errors().find("Cannot make the folder /proc/no/run"), std::string::npos);
+  EXPECT_EQ(run({"case", "1", "--out", "/proc/no/case"}), 1);
+  EXPECT_NE(errors().find("Cannot make the folder /proc/no/case"), std::string::npos);
+  QFile file(folder.filePath("file"));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  for (const char* wrong : {"file", "file/run"}) {
+    EXPECT_EQ(run(short_run({"--out", wrong})), 2) << wrong;
+    EXPECT_EQ(run({"case", "1", "--out", wrong}), 2) << wrong;
+  }
 }
 
 TEST_F(CliTest, without_a_display_the_window_is_not_opened) {

@@ -172,6 +172,27 @@ TEST_F(LocalLauncherTest, a_program_that_cannot_be_executed_is_named) {
   EXPECT_TRUE(failure.contains("n2nq-nothing cannot be started")) << failure.toStdString();
 }
 
+TEST_F(LocalLauncherTest, a_program_that_is_there_is_not_called_missing_where_no_descriptors_are_left) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  for (int left = 0; left < 7; ++left) {  // four pipes are made for a process
+    QFile::remove(folder.filePath("program"));
+    make("");
+    failure.clear();
+    const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(next, 0);
+    ::close(next);
+    const auto as_before = qScopeGuard([before] { ::setrlimit(RLIMIT_NOFILE, &before); });
+    rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(next + left);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    launcher->start("program");
+    ASSERT_TRUE(wait_until([this] { return !failure.isEmpty(); })) << left;
+    const QString why = " cannot be started: this system allows no more open files: raise the limit (ulimit -n)";
+    EXPECT_EQ(failure, folder.filePath("program") + why) << left;
+  }
+}
+
 TEST_F(LocalLauncherTest, destroying_it_kills_the_process) {
   make("echo $$; exec sleep 1000\n");
   launcher->start("program");

@@ -118,7 +118,12 @@ TEST(settings, refused_values_say_what_would_be_right) {
   EXPECT_EQ(problem("senders.amount", "5x"), "must be a whole number from 1 to 2000, not \"5x\"");
   EXPECT_EQ(problem("senders.amount", "5.5"), "must be a whole number from 1 to 2000, not \"5.5\"");
   EXPECT_EQ(problem("senders.amount", ""), "must be a whole number from 1 to 2000, not \"\"");
-  EXPECT_EQ(problem("senders.delay_ms", "1e3"), "must be a number from 0 to 3600000, not \"1e3\"");
+  for (const char* text : {"1e3", "1.5E+3", "-1e3", "1e999"}) {
+    const std::string wanted = "must be a number from 0 to 3600000 written without an exponent, not ";
+    EXPECT_EQ(problem("senders.delay_ms", text), wanted + '"' + text + '"');
+  }
+  EXPECT_EQ(problem("senders.delay_ms", "1e"), "must be a number from 0 to 3600000, not \"1e\"");
+  EXPECT_EQ(problem("senders.amount", "1e2"), "must be a whole number from 1 to 2000, not \"1e2\"");
   EXPECT_EQ(problem("senders.delay_ms", "inf"), "must be a number from 0 to 3600000, not \"inf\"");
   EXPECT_EQ(problem("senders.delay_ms", "-1"), "must be a number from 0 to 3600000, not \"-1\"");
   EXPECT_EQ(problem("senders.delay_ms", "0.0000001"),

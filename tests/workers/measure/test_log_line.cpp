@@ -106,6 +106,15 @@ TEST(LogLine, SaysWhichColumnIsWrong) {
   EXPECT_FALSE(parse_sent_line("# lines: 3"));
 }
 
+TEST(LogLine, SaysOfADamagedLineAsMuchAsIsNeededToFindIt) {
+  std::string error;
+  const std::string zeros(5 << 20, '\0');
+  EXPECT_FALSE(parse_received_line(zeros, &error));
+  EXPECT_EQ(error, "5242880 bytes long, which no line is: it begins with \"" + zeros.substr(0, 60) + "…\"");
+  EXPECT_FALSE(parse_sent_line(std::string(200, 'x') + "\t50\t0\t0\t0.000\t-\t1\t-", &error));
+  EXPECT_EQ(error, "column index is \"" + std::string(60, 'x') + "…\", expected a whole number");
+}
+
 TEST(LogLine, NamesServicesWithAtLeastThreeDigits) {
   EXPECT_EQ(service_name('S', 1), "S001");
   EXPECT_EQ(service_name('R', 1000), "R1000");
