@@ -3,6 +3,9 @@
 import json
 import math
 import pathlib
+from collections import namedtuple
+
+ToldLine = namedtuple("ToldLine", "whose at_ns offset_ns bound_ns")  # whose: "own" or "senders"; how wrong it was at most when it was told
 
 
 class Clocks:
@@ -14,6 +17,7 @@ class Clocks:
         """placed_lines: (how many messages' lines stand above it, line) of each `#` line, in the file's order."""
         # (place, from_ns, at_ns, offset_ns, drift_ppt), and where the senders' clock is our own, (place, from_ns, None)
         self.own, self.senders = [], []
+        self.told = []  # of all of them but the latter, in any log
         for place, line in placed_lines:
             words = line.split()
             if words[:2] != ["#", "clock:"]:
@@ -24,6 +28,8 @@ class Clocks:
                 continue
             entry = (place, *(int(values[key]) for key in ("from_ns", "at_ns", "offset_ns", "drift_ppt")))
             (self.own if words[2] == "own" else self.senders).append(entry)
+            bound_ns = int(values["asymmetry_ns"]) + int(values["estimation_ns"])
+            self.told.append(ToldLine(words[2], int(values["at_ns"]), int(values["offset_ns"]), bound_ns))
 
     @staticmethod
     def in_force(entries, received_ns, place=math.inf):

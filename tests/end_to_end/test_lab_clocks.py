@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 
 from bench import BIN
+from clock_lines import check_lines
 from in_turn import InTurn
 from lab import FULL, main
 from run_folder import RunFolder
@@ -82,6 +83,10 @@ class ClocksApart(InTurn):
             self.assertGreaterEqual(told["asymmetry_us"], 2 * delay_ns / 1e3, "two links there and two back, by two")
             if delay_ns:
                 self.assertLess(told["estimation_us"], told["asymmetry_us"])
+        self.check_lines(run)
+
+    def check_lines(self, run):
+        check_lines(self, run, {role: CLOCKS_NS[host] for role, host in PLACES.items()})
 
     def check_latency(self, run, due_us):
         """Within its bound of what the links take, beside what the programs take on a machine that has other things to do."""
@@ -130,6 +135,7 @@ class ClocksApart(InTurn):
         bounds = {int(word.split("=")[1]) for log in run.receivers.values() for line in log.header + log.footer if line.startswith("# clock: senders")
                   for word in line.split() if word.startswith("asymmetry_ns=")}
         self.assertGreaterEqual(min(bounds), 2 * DELAY_NS, "the senders' bound stands beside their line")
+        self.check_lines(run)
 
     def offset_us(self, out, jitter_ns):
         """How far off the senders' clock is, as a run makes it out that fills half of their link, where a tenth of the probes are held up

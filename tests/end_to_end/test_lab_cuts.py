@@ -43,9 +43,13 @@ class Cuts(LabCase):
             self.lab.set_plugged_in(name, True)
 
     def programs(self):
-        """What of ours runs, by host."""
+        """What of ours runs, by host, as long as nobody has lost anybody: see nothing_runs()."""
         return {name: found for name in self.lab.hosts
                 if (found := [command for command in self.lab.processes(name).values() if "n2nq-" in command or "read -r still" in command])}
+
+    def nothing_runs(self):
+        """On any host, whatever it is: neither a shell nor what one has started, which need not have any name of ours."""
+        return not any(self.lab.processes(name) for name in self.lab.hosts)
 
     def begin(self, out, *more):
         bench = self.start("quick", *PLACES, *more, "--set", "senders.duration_s=300",
@@ -79,7 +83,7 @@ class Cuts(LabCase):
         def all_gone():
             nonlocal looked_at
             looked_at = time.monotonic()
-            return not self.programs()
+            return self.nothing_runs()
         self.wait_for("everything to be gone", all_gone)
         gone_s = looked_at - self.cut_at  # looking takes its time, too, and is not meant
         print(f"{what}: all gone after {gone_s:.1f} s, held up for {self.held_up_s():.1f} s")
@@ -175,7 +179,7 @@ class Cuts(LabCase):
         for verify in ([BIN / "n2nq-bench", "verify"], [sys.executable, "-B", pathlib.Path(__file__).with_name("verify_run.py")]):
             verified = subprocess.run([*verify, run.folder], capture_output=True, text=True)
             self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
-        self.wait_for("everything to be gone", lambda: not self.programs())
+        self.wait_for("everything to be gone", self.nothing_runs)
         for host in self.lab.hosts:
             self.assertEqual([path for path in self.lab.files(host) if not ALLOWED.match(path) or f".{out}-" in path], [], host)
 
@@ -214,7 +218,7 @@ class Cuts(LabCase):
             self.lab.set_plugged_in("h3", False)
             self.wait_for("it to be moved", lambda: not self.left_in_memory())
             self.assertLess(time.monotonic() - self.cut_at, GONE_S + self.held_up_s())
-            self.wait_for("who stood by to be gone", lambda: "h3" not in self.programs())
+            self.wait_for("who stood by to be gone", lambda: not self.lab.processes("h3"))
             self.assertLess(time.monotonic() - self.cut_at, GONE_S + self.held_up_s())
             self.assertEqual(len([path for path in self.lab.files("h3") if path.endswith(".staging") and f"/{out}.receivers-" in path]), 1)
             self.lab.set_plugged_in("h3", True)

@@ -4,26 +4,38 @@
 #include <QAbstractButton>
 #include <QApplication>
 #include <QCheckBox>
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QHostAddress>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
 #include <QProcess>
+#include <QProcessEnvironment>
+#include <QRandomGenerator>
 #include <QRegularExpression>
+#include <QStandardPaths>
 #include <QTableView>
 #include <QTcpServer>
 #include <QTcpSocket>
+#include <QTemporaryDir>
 #include <QTemporaryFile>
 #include <QTest>
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
+#include <future>
 
 #include "tests/app/support/pretend_lab.h"
 #include "tests/app/support/soundness.h"
 #include "tests/ui/support/bench_window.h"
 #include "tests/ui/support/blocked_meter.h"
 #include "tests/ui/support/lab_window.h"
+#include "tests/ui/support/secret_search.h"
 #include "ui/widget/elided_label.h"
 
 using namespace n2nq;
@@ -34,7 +46,12 @@ using ui_test::open_question;
 
 namespace {
 
-const QByteArray passphrase = "open sesame, dear cave", wrong = "this is not it, either";
+/// Nobody else has it, such as another test in its arguments.
+QByteArray unique(const QByteArray& words) {
+  return words + ' ' + QByteArray::number(QRandomGenerator::system()->generate64(), 16);
+}
+
+const QByteArray passphrase = unique("open sesame, dear cave"), wrong = unique("this is not it, either");
 
 /// A port of this machine behind which another one is, as behind a router.
 class Forwarded : public QObject {
@@ -92,6 +109,26 @@ class TestLabLogins : public QObject {
   void cleanupTestCase() { lab.reset(); }
   void cleanup() { bench.reset(); }
 
+  void a_search_for_secrets_finds_what_is_there() {
+    const QByteArray in_file = unique("in a file"), in_argument = unique("in an argument"), in_environment = unique("in the environment");
+    QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral(".below/kept"));
+    QVERIFY(ui_test::write_text(path, QByteArray(ui_test::piece_bytes - 3, '.') + in_file));  // begins in one piece, ends in the next
+    QCOMPARE(ui_test::holders({in_file}, {folder.path()}), (QStringList{path}));
+    QVERIFY(!ui_test::holders({in_file}, {path + QStringLiteral("/nowhere")}).isEmpty());
+    QProcess child;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("KEPT"), QString::fromLatin1(in_environment));
+    child.setProcessEnvironment(environment);
+    child.start(QStringLiteral("sh"), {QStringLiteral("-c"), QStringLiteral("read over"), QString::fromLatin1(in_argument)});
+    QVERIFY(child.waitForStarted());
+    const QString of_child = QStringLiteral("/proc/%1/").arg(child.processId());
+    const QStringList both = {of_child + QStringLiteral("cmdline"), of_child + QStringLiteral("environ")};
+    QVERIFY(waits([&] { return ui_test::holders({in_argument, in_environment}, {}) == both; }));
+    child.closeWriteChannel();
+    QVERIFY(waits([&] { return child.state() == QProcess::NotRunning; }));
+  }
+
   void each_machine_is_asked_for_by_itself_and_what_is_wrong_once_more() {
     open({host(1), host(2), host(3)});
     check();
@@ -115,11 +152,19 @@ class TestLabLogins : public QObject {
     for (const auto& [field, name] : {std::pair("field_broker_host", "h1"), {"field_senders_host", "h2"}, {"field_receivers_host", "h3"}})
       QVERIFY(bench->choose(field, name));
     for (const auto& [setting, value] :
-         {std::pair("senders.amount", "3"), {"receivers.amount", "3"}, {"senders.messages", "10"}, {"senders.delay_ms", "50"}})
+         {std::pair("senders.amount", "3"), {"receivers.amount", "3"}, {"senders.messages", "10"}, {"senders.delay_ms", "300"}})
       QVERIFY(bench->window().form().set(QString::fromLatin1(setting), QString::fromLatin1(value)));
     QVERIFY(bench->click("button_start_all"));
+    QVERIFY(waits([&] { return bench->run().figures().received > 5 || bench->is_over() || open_question() != nullptr; }));
+    QVERIFY(open_question() == nullptr);
+    QVERIFY2(!bench->is_over(), qPrintable(bench->run().outcome().reasons.join(u'\n')));
+    QVERIFY2(!ui_test::holders({QByteArray("bin/n2nq-receivers-")}, {}).isEmpty(), "processes on the hosts are looked at");
+    nothing_typed_is_kept();
+    if (QTest::currentTestFailed()) return;
     QVERIFY(waits([&] { return bench->is_over() || open_question() != nullptr; }));
     QVERIFY(open_question() == nullptr);
+    nothing_typed_is_kept();
+    if (QTest::currentTestFailed()) return;
     QVERIFY2(app::testing::is_sound(bench->run().outcome()), qPrintable(bench->run().outcome().reasons.join(u'\n')));
     QCOMPARE(bench->run().figures().received, 90);
   }
@@ -325,6 +370,34 @@ class TestLabLogins : public QObject {
     QTest::keyClicks(question->findChild<QLineEdit*>(QStringLiteral("secret_1")), QString::fromUtf8(typed));
     if (kept) QTest::keyClick(question->findChild<QCheckBox*>(QStringLiteral("secrets_keyring")), Qt::Key_Space);
     QTest::mouseClick(question->findChild<QAbstractButton*>(QStringLiteral("secrets_log_in")), Qt::LeftButton);
+  }
+  /// By a person who ticked no keyring: it is in no file, argument, environment variable or log, here or on a host. Not looked at are the
+  /// lab's own facts, which have the password.
+  void nothing_typed_is_kept() {
+    const QString own = QDir::cleanPath(bench->run().folder() + QStringLiteral("/../.."));  // of the LabWindow
+    for (const char* name : {"hosts.yaml", "runs"}) QVERIFY2(QFileInfo::exists(own + u'/' + QLatin1String(name)), name);
+    QStringList folders = {own, lab->home(), lab->folder() + QStringLiteral("/hosts")};
+    const QJsonObject facts = QJsonDocument::fromJson(file_text(lab->folder() + QStringLiteral("/lab.json"))).object();
+    const QJsonArray hosts = facts.value(QStringLiteral("hosts")).toArray();
+    QCOMPARE(hosts.size(), 3);
+    for (qsizetype i = 0; i < hosts.size(); ++i) {
+      const QString root = QStringLiteral("/proc/%1/root/").arg(hosts.at(i).toObject().value(QStringLiteral("pid")).toInt());
+      for (const char* name : {"home", "root", "tmp", "var", "run", "dev/shm"}) folders << root + QLatin1String(name);
+    }
+    // What the program has beside that, were it asked to, and all that this session's keyring writes.
+    using Places = QStandardPaths;
+    for (const auto& [place, name] : {std::pair(Places::GenericConfigLocation, "/n2nq"), {Places::GenericConfigLocation, "/n2nq-bench"},
+                                      {Places::GenericDataLocation, "/n2nq"}}) {
+      const QString folder = Places::writableLocation(place) + QLatin1String(name);
+      if (QFileInfo(folder).isDir()) folders << folder;
+    }
+    if (!qEnvironmentVariableIsEmpty("N2NQ_KEYRING")) folders << qEnvironmentVariable("XDG_RUNTIME_DIR");
+    // Beside the window, which goes on: a run whose bench stands still for long would be no sound one.
+    const QList<QByteArray> typed = {passphrase, wrong, lab->password().toUtf8()};
+    auto search = std::async(std::launch::async, [typed, folders] { return ui_test::holders(typed, folders); });
+    QVERIFY(waits([&] { return search.wait_for(std::chrono::seconds(0)) == std::future_status::ready; }));
+    const QStringList found = search.get();
+    QVERIFY2(found.isEmpty(), qPrintable(found.join(u'\n')));
   }
   QByteArray right_for(const QString& title) const {
     return title == QStringLiteral("Log in to h3") ? passphrase : lab->password().toUtf8();

@@ -20,6 +20,7 @@
 #include <QTimer>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -29,9 +30,11 @@
 #include "tests/ui/support/bench_window.h"
 #include "tests/ui/support/blocked_meter.h"
 #include "tests/ui/support/lab_window.h"
+#include "ui/page/status_strip.h"
 #include "ui/widget/elided_label.h"
 #include "ui/widget/progress_strip.h"
 #include "ui/widget/service_table.h"
+#include "ui/widget/stage_bar.h"
 #include "ui/widget/state_light.h"
 #include "ui/widget/tile.h"
 
@@ -331,8 +334,9 @@ class TestLabRuns : public QObject {
       since.start();
       killed.kill();
       killed.waitForFinished();
-      const auto are_gone = [this] { return lab->programs(1).isEmpty() && lab->programs(2).isEmpty() && lab->programs(3).isEmpty(); };
-      QVERIFY(BenchWindow::wait_for(are_gone, 15'000));
+      const auto left_over = [this] { return lab->processes(1) + lab->processes(2) + lab->processes(3); };
+      const bool are_gone = BenchWindow::wait_for([&] { return left_over().isEmpty(); }, 15'000);
+      QVERIFY2(are_gone, qPrintable(left_over().join(u'\n')));
       std::printf("a killed window: nothing runs any more after %.1f s\n", static_cast<double>(since.elapsed()) / 1000);
       for (int host = 1; host <= 3; ++host) QCOMPARE(lab->inside(host, {QStringLiteral("sh"), QStringLiteral("-c"), others}), QString());
     }
@@ -429,6 +433,8 @@ class TestLabRuns : public QObject {
     QVERIFY(!is_over());
     log->close();
     QVERIFY(waits([this] { return window->run().progress() > 0.75 || is_over(); }));
+    clocks_are_told();
+    if (QTest::currentTestFailed()) return;
     picture("run-on-three-machines");
     QVERIFY(waits([this] { return is_over(); }));
     const QString bound = ui::bound_text(window->run().figures().clocks.latency);
@@ -456,6 +462,42 @@ class TestLabRuns : public QObject {
     QCOMPARE(QDir(outcome.folder + QStringLiteral("/receivers")).entryList({QStringLiteral("R*.log")}).size(), 50);
     QVERIFY(QFile::exists(outcome.folder + QStringLiteral("/broker.log")));
     for (int host = 1; host <= 3; ++host) QCOMPARE(lab->programs(host), QStringList());
+  }
+  /// By the status line and its tooltip how far the groups' clocks are from N2NQ's, which is what the lab set them to within their ±; by the
+  /// stages a ± of those between two clocks, and of no other.
+  void clocks_are_told() {
+    const auto* status = window->findChild<ui::StatusStrip*>(QStringLiteral("status_strip"));
+    const auto* stages = window->findChild<ui::StageBar*>(QStringLiteral("stage_bar"));
+    QVERIFY(status != nullptr && stages != nullptr);
+    const QRegularExpression places(
+        QString::fromUtf8("senders on h2 \\(clock \\+([0-9.]+) ([^ )]+) ± ([0-9.]+) ([^ )]+)\\), "
+                          "receivers on h3 \\(clock −([0-9.]+) ([^ )]+) ± ([0-9.]+) ([^ )]+)\\)"));
+    const auto clocks_in = [&](QString text) { return places.match(text.replace(QChar(0x202F), u' ')); };
+    const QRegularExpression next_stage(QStringLiteral("; (?=(?:to N2NQ|in queue|to receiver): mean )"));
+    const QRegularExpression bound(QString::fromUtf8("± [0-9]"));
+    const auto stages_told = [&] {
+      const QStringList each = stages->accessibleDescription().split(next_stage);  // lag, to N2NQ, in queue, to receiver
+      return each.size() == 4 && !each[0].contains(QChar(0xB1)) && each[1].contains(bound) && !each[2].contains(QChar(0xB1)) &&
+             each[3].contains(bound);
+    };
+    const auto are_told = [&] {
+      return clocks_in(status->text()).hasMatch() && clocks_in(status->toolTip()).hasMatch() && stages_told();
+    };
+    QVERIFY(waits([&] { return are_told() || is_over(); }));
+    QVERIFY2(stages_told(), qPrintable(stages->accessibleDescription()));
+    for (const QString& text : {status->text(), status->toolTip()}) {
+      const QRegularExpressionMatch told = clocks_in(text);
+      QVERIFY2(told.hasMatch(), qPrintable(text));
+      for (const int first : {1, 5}) {  // number and unit, then those of its ±
+        const auto ms = [&](int group) {
+          const QString unit = told.captured(group + 1);
+          return told.captured(group).toDouble() * (unit == QStringLiteral("s") ? 1e3 : unit == QStringLiteral("ms") ? 1 : 1e-3);
+        };
+        constexpr double set_ms = 250, arithmetic_ms = 1e-6;
+        QVERIFY2(std::abs(ms(first) - set_ms) <= ms(first + 2) + arithmetic_ms, qPrintable(text));
+        QVERIFY2(ms(first + 2) < set_ms, qPrintable(text));  // else it says nothing
+      }
+    }
   }
   /// A run on all three machines, of which some messages have come.
   bool starts_until_stopped(LabWindow& own) {

@@ -120,6 +120,14 @@ QStringList PretendLab::programs(int host) const {
   return out;
 }
 
+QStringList PretendLab::processes(int host) const {
+  QStringList out;
+  for (const QString& line : inside(host, {"ps", "-e", "-o", "args="}).split('\n', Qt::SkipEmptyParts)) {
+    if (!line.startsWith("sshd: ") && !line.startsWith("ps -e ")) out += line.trimmed();
+  }
+  return out;
+}
+
 void PretendLab::kill_sessions(int host, const QString& signal) const {
   for (const QString& line : inside(host, {"ps", "-e", "-o", "pid=,args="}).split('\n')) {
     const QString pid = line.trimmed().section(' ', 0, 0);

@@ -43,6 +43,8 @@ class PretendLab {
   std::unique_ptr<QProcess> start_inside(int host, const QStringList& command) const;
   /// Command lines of the bench's programs there.
   QStringList programs(int host) const;
+  /// Of whatever runs there but for its sshd, so also of a shell that is left over, and of what it has started.
+  QStringList processes(int host) const;
   /// Sends a signal to those of the host's sshd that serve sessions: they end, or stand still.
   void kill_sessions(int host, const QString& signal = "KILL") const;
   /// Its sshd_config as this sed command changes it; ready for connections again.
