@@ -26,10 +26,13 @@ from random_wire import ERROR, FRAME, HEADER, HELLO, NOT_N2NQ, RECEIVER, SENDER,
 
 MANY = Work("thousand", "load-balancer", 1000, 1000, 1_000_000_000, {})
 STEADY = Work("steady", "load-balancer", 20, 20, 10_000_000, {})
+# The works of which allocations are counted
+COUNTED = (STEADY, replace(STEADY, mode="broadcaster"), replace(STEADY, queue={"responses": True}),
+           replace(STEADY, queue={"requests": True}, of_receivers={"requests": []}))
 FULL = Work("killed", "load-balancer", 50, 50, 0, {}, queue={"responses": True})
 POLL_S = 0.005
 TRACED_S = 10
-COUNTED_S = 3
+COUNTED_FROM_S, COUNTED_S = 2, 3  # buffers have grown to what they need by then
 KILLS, KILL_RUN_S = 50, 2
 REFUSED, CUT_OFF = 100, 10  # times
 MIB = 1 << 20
@@ -207,24 +210,39 @@ def allocations_of(process):
     return int.from_bytes(os.read(process.popen.stderr.fileno(), 8), "little")
 
 
+def allocations_in(work, spans, span_s=COUNTED_S):
+    """How often each program calls operator new in spans of a steady run, one behind the other: ({program: calls}, messages sent) of each."""
+    with started(work, COUNTED_FROM_S + spans * span_s + 0.5, program="n2nq-{}-counted", stderr=subprocess.PIPE) as (broker, groups), \
+            contextlib.ExitStack() as ending:
+        receivers, senders = groups
+        processes = {"broker": broker.process, "receivers": receivers, "senders": senders}
+        for process in processes.values():
+            ending.callback(process.popen.stderr.close)
+
+        def count():
+            return {name: allocations_of(process) for name, process in processes.items()}
+
+        def sent():  # asked between the spans, for who answers allocates
+            senders.send(type="stats", id=0, services=[])
+            return senders.wait_for("stats")["attempted"]
+
+        begin_ns = start(groups)
+        for i in range(spans):
+            wait_until(begin_ns, COUNTED_FROM_S + i * span_s)
+            sent_before, before = sent(), count()
+            wait_until(begin_ns, COUNTED_FROM_S + (i + 1) * span_s)
+            after = count()
+            yield {name: after[name] - before[name] for name in processes}, sent() - sent_before
+        for group in reversed(groups):
+            group.wait_for("state", state="ended")
+
+
 def allocations(_seconds, _pairs):
-    """How often each program calls operator new between two moments of a steady run, per message."""
+    """The same per message, in one span of each work."""
     found = []
-    for work in (STEADY, replace(STEADY, mode="broadcaster"), replace(STEADY, queue={"responses": True}),
-                 replace(STEADY, queue={"requests": True}, of_receivers={"requests": []})):
-        with started(work, COUNTED_S + 2.5, program="n2nq-{}-counted", stderr=subprocess.PIPE) as (broker, groups), contextlib.ExitStack() as ending:
-            processes = {"broker": broker.process, "receivers": groups[0], "senders": groups[1]}
-            for process in processes.values():
-                ending.callback(process.popen.stderr.close)
-            begin_ns = start(groups)
-            counts = []
-            for at_s in (2, 2 + COUNTED_S):  # buffers have grown to what they need by then
-                wait_until(begin_ns, at_s)
-                counts.append({name: allocations_of(process) for name, process in processes.items()})
-            for group in reversed(groups):
-                group.wait_for("state", state="ended")
-        messages = work.senders * COUNTED_S * 1_000_000_000 / work.interval_ns
-        text = ", ".join(f"{name} {(counts[1][name] - counts[0][name]) / messages:.4f}" for name in processes)
+    for work in COUNTED:
+        [(calls, messages)] = allocations_in(work, 1)
+        text = ", ".join(f"{name} {count / messages:.4f}" for name, count in calls.items())
         features = "".join(f", {feature} on" for feature in work.queue)
         found.append((f"allocations per message, {work.mode} 20 x 20{features}, 0.01 s", text, "0"))
     return found
@@ -261,9 +279,11 @@ def window(seconds, pairs):
     for i, (figure, aim) in enumerate((("p50", "1.02"), ("p99", "1.10"))):
         of_figure = [[one[i] for one in each] for each in rounds]
         changed, alike = told_of(of_figure)
+        ratio, aa = ratios_of(of_figure)
+        met = verdict(ratio, float(aim), aa, at_least=False)
         text = "; ".join(f"{here:,.0f}/{there:,.0f}/{again:,.0f}" for here, there, again in of_figure)
         found.append((f"window open, 200 + 200 services, against headless: {figure}, and headless against headless",
-                      f"{changed}, {alike}; {figure} in µs headless/open/headless: {text}", aim))
+                      f"{changed}, {alike}: {met}; {figure} in µs headless/open/headless: {text}", aim))
     return found
 
 

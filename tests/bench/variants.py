@@ -39,23 +39,33 @@ def stop_reading(work, server, receivers, senders, begin_ns, seconds):
     return {}
 
 
-def knock(work, server, receivers, senders, begin_ns, seconds, apart_s=0):
+@contextlib.contextmanager
+def port_of_nobody():
+    """Where connections are made, by the kernel alone."""
+    with socket.create_server(("127.0.0.1", 0), backlog=HALF_OPEN) as nobody:
+        yield nobody.getsockname()[1]
+
+
+def knock(work, server, receivers, senders, begin_ns, seconds, apart_s=0, at_n2nq=True):
     """1,000 connections that say nothing, and as many again whenever N2NQ has closed all of them. Opening them as fast as it goes takes a
-    core of this machine, which has nothing to do with N2NQ: apart_s."""
+    core of this machine, which has nothing to do with N2NQ: apart_s. Not at_n2nq: they are opened elsewhere, and stay as long."""
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, max(files, HALF_OPEN + 500)), most))
     begin_files, closed_after_s = len(os.listdir(f"/proc/{server.pid}/fd")), []
     wait_until(begin_ns, SETTLED_S)
     while time.monotonic() < begin_ns / 1e9 + seconds - HANDSHAKE_S:
         opened = []
-        for _ in range(HALF_OPEN):
-            opened.append(socket.create_connection(("127.0.0.1", server.port)))
-            time.sleep(apart_s)
-        last_opened = time.monotonic()
-        for connection in opened:
-            with connection:
-                while connection.recv(4096):  # ERROR, then the end
-                    pass
+        with contextlib.nullcontext(server.port) if at_n2nq else port_of_nobody() as port:
+            for _ in range(HALF_OPEN):
+                opened.append(socket.create_connection(("127.0.0.1", port)))
+                time.sleep(apart_s)
+            last_opened = time.monotonic()
+            if not at_n2nq:
+                time.sleep(HANDSHAKE_S)
+            for connection in opened:
+                with connection:
+                    while at_n2nq and connection.recv(4096):  # ERROR, then the end
+                        pass
         closed_after_s.append(time.monotonic() - last_opened)
     def files_now():
         return len(os.listdir(f"/proc/{server.pid}/fd"))
@@ -127,6 +137,8 @@ VARIANTS = {variant.name: variant for variant in (
             during=knock, seconds_min=5),
     Variant("half-open-spread", "the same, opened 1 ms after one another", PAIRS_OF_100, {"p50": 1.20, "p99": 1.20},
             during=functools.partial(knock, apart_s=0.001), seconds_min=5),
+    Variant("half-open-elsewhere", "the same, opened as fast as it goes, but not at N2NQ", PAIRS_OF_100, {"p50": 1.20, "p99": 1.20},
+            during=functools.partial(knock, at_n2nq=False), seconds_min=5),
     Variant("full-disk", "logs on a full disk, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p99": 1.20}, logs=full_disk),
     Variant("logs", "logs on, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05}, {"logs": "on"}, logs=log_folder),
     Variant("asked", "figures asked for 10 times a second, load balancer 100 x 100, 0.1 s", PAIRS_OF_100, {"p50": 1.02, "p99": 1.05},
