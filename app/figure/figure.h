@@ -66,6 +66,11 @@ struct FigureSeries {
   QString name{};
   std::vector<FigurePoint> points{};  // by rising x
   QString not_run{};                  // why none of it was run; empty: it was
+  /// Colour, dash and mark are those of the curve of this number, so that one thing looks the same in several figures; below 0: of the
+  /// curve's own place.
+  int look = -1;
+  /// A second curve of the same look: its marks are empty, and here and there it has some also where its points are many.
+  bool hollow = false;
 };
 
 struct Figure {

@@ -5,10 +5,10 @@
 
 namespace n2nq::app {
 
-void draw_mark(QPainter& painter, int series, QPointF at, double radius) {
+void draw_mark(QPainter& painter, int look, QPointF at, double radius) {
   const double r = radius, x = at.x(), y = at.y();
   const auto polygon = [&](std::initializer_list<QPointF> corners) { painter.drawPolygon(QPolygonF(QList<QPointF>(corners))); };
-  switch (series % mark_shapes) {
+  switch (look % mark_shapes) {
     case 0:
       return painter.drawEllipse(at, r, r);
     case 1:
@@ -30,10 +30,10 @@ void draw_mark(QPainter& painter, int series, QPointF at, double radius) {
   }
 }
 
-QPen series_pen(int series, const QColor& color, double width) {
+QPen series_pen(int look, const QColor& color, double width) {
   static const std::array<QList<qreal>, 4> dashes = {QList<qreal>{}, {6, 3}, {2, 2.5}, {8, 3, 2, 3}};
   QPen pen(color, width, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
-  const QList<qreal>& dash = dashes[static_cast<std::size_t>(series) % dashes.size()];
+  const QList<qreal>& dash = dashes[static_cast<std::size_t>(look) % dashes.size()];
   if (!dash.isEmpty()) pen.setDashPattern(dash);
   return pen;
 }

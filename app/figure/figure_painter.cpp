@@ -55,6 +55,13 @@ QString mark_place(const Figure& figure, const FigureSeries& series, const Figur
   return name.isEmpty() ? of_x : name + ", " + of_x;
 }
 
+using Reasons = QList<std::pair<QString, QStringList>>;  // why, and where; the same reason is told once
+void add(Reasons& to, const QString& why, const QString& where) {
+  auto found = std::find_if(to.begin(), to.end(), [&why](const auto& entry) { return entry.first == why; });
+  if (found == to.end()) found = to.insert(to.end(), {why, {}});
+  found->second += where;
+}
+
 }  // namespace
 
 const FigureInk& print_ink() {
@@ -120,8 +127,13 @@ double FigurePainter::line_height(double px) const {
   return std::ceil(QFontMetricsF(font(px)).height());
 }
 
+int FigurePainter::look(int series) const {
+  const int own = figure_.series[static_cast<std::size_t>(series)].look;
+  return own < 0 ? series : own;
+}
+
 QColor FigurePainter::color(int series) const {
-  return style_.ink.series[static_cast<std::size_t>(series) % style_.ink.series.size()];
+  return style_.ink.series[static_cast<std::size_t>(look(series)) % style_.ink.series.size()];
 }
 
 QString FigurePainter::legend_text(int series) const {
@@ -155,6 +167,27 @@ bool FigurePainter::is_numbered(double width) const {
   return longest > std::max(name_px_max, (width - axis_width()) / static_cast<double>(figure_.x.names.size()) - gap_px);
 }
 
+QStringList marked_notes(const Figure& figure) {
+  Reasons marked;
+  qsizetype all = 0;  // of places that could be marked: a curve of percentiles is one
+  for (const FigureSeries& series : figure.series) {
+    all += figure.x.percentiles ? !series.points.empty() : static_cast<qsizetype>(series.points.size());
+    for (const FigurePoint& point : series.points) {
+      if (!point.why.isEmpty()) add(marked, point.why, mark_place(figure, series, point));
+    }
+  }
+  QStringList out;
+  for (qsizetype i = 0; i < std::min<qsizetype>(marked.size(), marked_told_max); ++i) {
+    const auto& [why, places] = marked[i];
+    const QString where = places.size() > 1 && places.size() == all ? QString(figure.x.percentiles ? "all curves" : "all points")
+                          : places.size() <= places_told_max        ? places.join("; ")
+                                                                    : QString("%1 and %2 more").arg(places.first(), QString::number(places.size() - 1));
+    out += QString::fromUtf8("◯ ") + where + ": " + grouped_in(why);
+  }
+  if (marked.size() > marked_told_max) out += QString::fromUtf8("◯ … and %1 more reasons").arg(marked.size() - marked_told_max);
+  return out;
+}
+
 QStringList FigurePainter::notes(double width) const {
   QStringList out;
   if (is_numbered(width) && figure_.x.names.size() <= names_told_max) {
@@ -164,33 +197,15 @@ QStringList FigurePainter::notes(double width) const {
   } else if (is_numbered(width)) {
     out += QString("1 to %1: in the order of the table").arg(figure_.x.names.size());
   }
-  using Reasons = QList<std::pair<QString, QStringList>>;  // why, and where; the same reason is told once
-  const auto add = [](Reasons& to, const QString& why, const QString& where) {
-    auto found = std::find_if(to.begin(), to.end(), [&why](const auto& entry) { return entry.first == why; });
-    if (found == to.end()) found = to.insert(to.end(), {why, {}});
-    found->second += where;
-  };
-  Reasons marked, left_out;
-  qsizetype all = 0;  // of places that could be marked: a curve of percentiles is one
+  Reasons left_out;
   for (const FigureSeries& series : figure_.series) {
-    all += figure_.x.percentiles ? !series.points.empty() : static_cast<qsizetype>(series.points.size());
-    for (const FigurePoint& point : series.points) {
-      if (!point.why.isEmpty()) add(marked, point.why, mark_place(figure_, series, point));
-    }
     if (!series.not_run.isEmpty()) add(left_out, series.not_run, series.name);
   }
   for (const auto& [why, names] : left_out) {
     const QString whose = figure_.legend.isEmpty() ? QString() : figure_.legend + ' ';
     out += whose + names.join(", ") + (names.size() == 1 ? " was not run: " : " were not run: ") + why;
   }
-  for (qsizetype i = 0; i < std::min<qsizetype>(marked.size(), marked_told_max); ++i) {
-    const auto& [why, places] = marked[i];
-    const QString where = places.size() > 1 && places.size() == all ? QString(figure_.x.percentiles ? "all curves" : "all points")
-                          : places.size() <= places_told_max        ? places.join("; ")
-                                                                    : QString("%1 and %2 more").arg(places.first(), QString::number(places.size() - 1));
-    out += QString::fromUtf8("◯ ") + where + ": " + grouped_in(why);
-  }
-  if (marked.size() > marked_told_max) out += QString::fromUtf8("◯ … and %1 more reasons").arg(marked.size() - marked_told_max);
+  out += marked_notes(figure_);
   for (qsizetype i = 0; i < static_cast<qsizetype>(figure_.references.size()); ++i) {
     out += QString::fromUtf8("◇ %1 %2").arg(i + 1).arg(figure_.references[static_cast<std::size_t>(i)].text);
   }
@@ -330,13 +345,14 @@ void FigurePainter::draw_sample(QPainter& painter, int series, QRectF box) const
     painter.drawRect(QRectF(box.center().x() - 6, box.center().y() - 5, 12, 10));
     return;
   }
-  painter.setPen(series_pen(series, ink, series_line_px));
+  painter.setPen(series_pen(look(series), ink, series_line_px));
   painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
   // A curve of many points has no mark at each of them.
-  if (!has_marks(figure_.series[static_cast<std::size_t>(series)])) return;
+  const FigureSeries& of = figure_.series[static_cast<std::size_t>(series)];
+  if (!has_marks(of) && !of.hollow) return;
   painter.setPen(QPen(ink, 1.2));
-  painter.setBrush(ink);
-  draw_mark(painter, series, box.center(), 3.2);
+  painter.setBrush(of.hollow ? style_.ink.paper : ink);
+  draw_mark(painter, look(series), box.center(), 3.2);
 }
 
 // ---- axes -------------------------------------------------------------------------------------------------------------------------------

@@ -69,6 +69,8 @@ class FigurePainter {
   };
 
   QFont font(double px, bool strong = false) const;
+  /// Which colour, dash and mark.
+  int look(int series) const;
   QColor color(int series) const;
   QString legend_text(int series) const;
   /// What the clocks leave open of some point is drawn: a band around a curve of many points, else a bar behind each point.
@@ -115,6 +117,9 @@ class FigurePainter {
   double edge_ = 0;
   std::vector<Placed> placed_;
 };
+
+/// What is marked in it, and why, a line for each reason: "◯ 50 services, message size 16 kB: disturbed: …".
+QStringList marked_notes(const Figure& figure);
 
 /// What a point says of itself, in lines: series, place, value with interval and bound, repeats, why it is marked.
 enum class Digits { all, few };

@@ -12,6 +12,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr double mark_px = 3.4;
+constexpr std::size_t hollow_marks = 12;  // along a curve of many points
 constexpr double ring_px = 7.5;
 constexpr double cap_px = 3.5;     // half the width of a whisker's end
 constexpr double bound_bar_px = 6, bound_bar_share = 0.22, band_share = 0.1;  // how wide, and how much of the curve's colour
@@ -55,15 +56,19 @@ void FigurePainter::draw_series(QPainter& painter, int series) {
 }
 
 void FigurePainter::draw_line(QPainter& painter, int series) {
-  const std::vector<FigurePoint>& points = figure_.series[static_cast<std::size_t>(series)].points;
+  const FigureSeries& of = figure_.series[static_cast<std::size_t>(series)];
+  const std::vector<FigurePoint>& points = of.points;
   const QColor ink = color(series);
   const bool steps = figure_.kind == Figure::Kind::steps;
-  const bool marks = has_marks(figure_.series[static_cast<std::size_t>(series)]);
-  if (has_band(figure_.series[static_cast<std::size_t>(series)])) draw_bound_band(painter, points, ink);
+  const bool marks = has_marks(of);
+  // Every how manieth value has a mark; 0: none.
+  const std::size_t marked = marks ? 1 : of.hollow ? (points.size() + hollow_marks - 1) / hollow_marks : 0;
+  std::size_t values = 0;
+  if (has_band(of)) draw_bound_band(painter, points, ink);
   QPolygonF line;
   bool grey = false;  // the piece being drawn leads to what tells less than it seems to
   const auto flush = [&] {
-    painter.setPen(series_pen(series, grey ? pale(style_.ink) : ink, series_line_px));
+    painter.setPen(series_pen(look(series), grey ? pale(style_.ink) : ink, series_line_px));
     painter.setBrush(Qt::NoBrush);
     if (line.size() > 1) painter.drawPolyline(line);
     line.clear();
@@ -99,11 +104,11 @@ void FigurePainter::draw_line(QPainter& painter, int series) {
     if (valueless) {
       painter.setPen(QPen(style_.ink.bad, 1.6));
       draw_mark(painter, 6, at, 4);
-    } else if (marks || !point.why.isEmpty()) {
+    } else if ((marked > 0 && values++ % marked == 0) || !point.why.isEmpty()) {
       const QColor shade = point.is_grey() ? style_.ink.secondary : ink;
       painter.setPen(QPen(shade, 1.2));
-      painter.setBrush(point.is_grey() ? style_.ink.paper : shade);
-      draw_mark(painter, series, at, mark_px);
+      painter.setBrush(point.is_grey() || of.hollow ? style_.ink.paper : shade);
+      draw_mark(painter, look(series), at, mark_px);
     }
     draw_ring(painter, point, at);
     remember(series, static_cast<int>(i), at);
@@ -154,7 +159,7 @@ void FigurePainter::draw_bound_sample(QPainter& painter, QRectF box) const {
   painter.fillRect(QRectF(box.center().x() - half_width, box.center().y() - half_height, half_width * 2, half_height * 2),
                    with_alpha(own ? color(0) : style_.ink.text, band ? band_share : bound_bar_share));
   if (!band) return;
-  painter.setPen(series_pen(0, color(0), series_line_px));
+  painter.setPen(series_pen(look(0), color(0), series_line_px));
   painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
 }
 

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <optional>
 #include <span>
 
 #include "app/control/live_figures.h"
 #include "app/figure/figure_doubts.h"
 #include "app/figure/number_text.h"
 #include "app/settings/qt_text.h"
+#include "app/settings/requests.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -19,6 +22,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t differing_told_max = 4;  // in the sentence; the tables have all
+constexpr qsizetype requests_told_max = 2;     // likewise
+constexpr const char* requests_path = "queue.requests";
 
 struct Row {
   const char* path;
@@ -82,6 +87,25 @@ QStringList doubts_of(const Cell& cell, bool has_few, double clock_limit_us, dou
   return doubts;
 }
 
+/// What receivers ask for, as on the page Bench: "R001–R005: S001–S003, 20–100 B, prefetch 1". As it is where it is no list of that.
+QString requests_words(const QString& text, qsizetype told_max = std::numeric_limits<qsizetype>::max()) {
+  std::optional<Requests> requests;
+  if (parse_requests(text.toStdString(), requests) || !requests || requests->empty()) return text;
+  QStringList parts;
+  for (const ReceiverRequest& request : *requests) {
+    if (parts.size() == told_max) {
+      parts += QString("%1 more").arg(static_cast<qsizetype>(requests->size()) - told_max);
+      break;
+    }
+    const QString who = !request.receivers           ? QString("all receivers")
+                        : request.receivers->empty() ? QString("nobody")
+                                                     : qt_text(services_text(*request.receivers, 'R'));
+    const QString what = qt_text(rules_of(request).text()).replace(" B", narrow_space + QString("B"));
+    parts += who + ": " + what + ", prefetch " + count_text(request.prefetch);
+  }
+  return parts.join(" and ");
+}
+
 QString column_name(const std::string& key) {
   return key == "bound_us" ? QString::fromUtf8("clocks ±") : qt_text(key);
 }
@@ -122,7 +146,9 @@ void add_leaves(Table& table, const Json& from, const QString& path) {
   if (from.is_object()) {
     for (const auto& [key, value] : from.items()) add_leaves(table, value, path.isEmpty() ? qt_text(key) : path + '.' + qt_text(key));
   } else {
-    table.rows.push_back({path, cell_of(from)});
+    const Cell cell = cell_of(from);
+    table.rows.push_back({path, cell});
+    if (path == requests_path) table.words[cell_text(cell)] = requests_words(cell_text(cell));
   }
 }
 
@@ -236,11 +262,16 @@ Report report_of_one(const DrawnRun& drawn) {
 
 Table texts_table(const char* id, const char* title, const std::vector<ComparedText>& texts, const QStringList& names) {
   Table table{.id = id, .title = title, .columns = QStringList{"key"} + names, .rows = {}, .doubts = {}};
+  table.has_keys_in_all = true;
   for (const ComparedText& text : texts) {
     std::vector<Cell> row{text.path};
-    for (const QString& value : text.texts) row.push_back(value);
+    for (const QString& value : text.texts) {
+      row.push_back(value);
+      if (text.path == requests_path) table.words[value] = requests_words(value);
+    }
     table.rows.push_back(std::move(row));
   }
+  if (texts.empty()) table.remark = "All of it is the same.";
   return table;
 }
 
@@ -248,7 +279,13 @@ Table texts_table(const char* id, const char* title, const std::vector<ComparedT
 QString differing_words(const QString& what, const QString& verb, const std::vector<ComparedText>& texts) {
   if (texts.empty()) return what + ": the same";
   QStringList parts;
-  for (std::size_t i = 0; i < std::min(texts.size(), differing_told_max); ++i) parts += texts[i].path + ' ' + texts[i].texts.join(" / ");
+  for (std::size_t i = 0; i < std::min(texts.size(), differing_told_max); ++i) {
+    QStringList values = texts[i].texts;
+    if (texts[i].path == requests_path) {
+      for (QString& value : values) value = requests_words(value, requests_told_max);
+    }
+    parts += texts[i].path + ' ' + values.join(" / ");
+  }
   if (texts.size() > differing_told_max) parts += QString("%1 more in the tables").arg(texts.size() - differing_told_max);
   return QString("%1 that %2: %3").arg(what, verb, parts.join("; "));
 }

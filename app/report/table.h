@@ -27,10 +27,11 @@ struct Table {
   std::map<QString, QString> words{};            // what people read in place of keys: of columns, and where has_keys()
   std::vector<std::vector<QStringList>> doubts;  // why a cell, which is grey then, tells little; empty: it tells what it says
   QString remark{};                              // a sentence about its numbers, which people read below it; empty: none
+  bool has_keys_in_all = false;                  // texts of all of its columns may be keys
   /// Words and numbers in one column, each behind what it is called.
   bool is_of_keys() const { return columns.size() == 2 && columns.first() == QLatin1String("key"); }
   /// Whether a column's texts may be keys: names, and what stands beside a name.
-  bool has_keys(std::size_t column) const { return column == 0 || is_of_keys(); }
+  bool has_keys(std::size_t column) const { return column == 0 || has_keys_in_all || is_of_keys(); }
   /// Whether a column is read as one of numbers: all of it stands at its right edge then, its title, its words and its gaps, too.
   bool has_numbers(std::size_t column) const;
   /// A column's key, or a cell's, in words; as it is where it is no key.

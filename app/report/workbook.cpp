@@ -77,10 +77,11 @@ void add_chart(lxw_workbook* book, lxw_worksheet* sheet, const QByteArray& name,
     chart_series_set_categories(series, name.constData(), 1, 0, last, 0);
     chart_series_set_values(series, name.constData(), 1, column, last, column);
     chart_series_set_name(series, series_title(figure, of).toUtf8().constData());
-    const QColor color = print_ink().series[i % print_ink().series.size()];
+    const QColor color = print_ink().series[(of.look < 0 ? i : static_cast<std::size_t>(of.look)) % print_ink().series.size()];
     lxw_chart_line line{};
     line.color = color.rgb() & 0xFFFFFF;
     line.width = 1.5f;
+    if (of.hollow) line.dash_type = LXW_CHART_LINE_DASH_DASH;  // beside one of its colour
     lxw_chart_fill fill{};
     fill.color = line.color;
     if (bars) {

@@ -289,6 +289,7 @@ void add_times(std::vector<Figure>& out, const std::vector<DrawnRun>& runs) {
     const QString before = one ? QString() : name_of(run) + ", ";
     latency.series.push_back(over_time(run, before + "p50", [](const TimeSlice& slice) { return slice.p50_us; }));
     latency.series.push_back(over_time(run, before + "p99", [](const TimeSlice& slice) { return slice.p99_us; }));
+    latency.series.back().hollow = !one;  // both look like their run
     if (one) latency.series.push_back(over_time(run, "slowest", [](const TimeSlice& slice) { return slice.max_us; }));
     if (run.digest->whole) {
       if (one) rates.series.push_back(rate_over_time(run, "sent", &TimeSlice::sent));
@@ -358,6 +359,18 @@ void add_services(std::vector<Figure>& out, const DrawnRun& run) {
                      [](const PairCell& cell) { return static_cast<double>(cell.count); }));
 }
 
+/// Compared runs look the same in all of their figures: also where one has several curves, or one before it is left out.
+void look_like_runs(std::vector<Figure>& figures, const std::vector<DrawnRun>& runs) {
+  for (Figure& of : figures) {
+    for (FigureSeries& series : of.series) {
+      if (series.points.empty()) continue;
+      const QStringList& folders = series.points.front().folders;
+      const auto drawn = std::ranges::find_if(runs, [&folders](const DrawnRun& run) { return folders.contains(run.run.folder); });
+      if (drawn != runs.end()) series.look = static_cast<int>(drawn - runs.begin());
+    }
+  }
+}
+
 bool has_point(const Figure& of) {
   return std::any_of(of.series.begin(), of.series.end(), [](const FigureSeries& series) { return !series.points.empty(); });
 }
@@ -378,6 +391,7 @@ std::vector<Figure> run_figures(const std::vector<DrawnRun>& runs) {
   for (Figure& of : out) {
     for (const DrawnRun& run : runs) tell_clock_bound(of, run);
   }
+  if (runs.size() > 1) look_like_runs(out, runs);
   if (runs.size() == 1) {
     // One curve needs no name; what it is says the page it is on.
     for (Figure& of : out) {

@@ -437,6 +437,38 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     QCOMPARE(QFileInfo(QFileInfo(opened).path()).fileName(), QStringLiteral("runs"));
   }
 
+  void a_long_text_has_the_room_that_is_left_and_what_is_empty_is_no_part() {
+    const QString text(80, u'n');
+    n2nq::app::Table settings{.id = QStringLiteral("settings"),
+                              .title = QStringLiteral("Settings that differ"),
+                              .columns = {QStringLiteral("key"), QStringLiteral("A"), QStringLiteral("B")},
+                              .rows = {{QStringLiteral("queue.requests"), QStringLiteral("false"), text}},
+                              .doubts = {}};
+    n2nq::app::Table environment{.id = QStringLiteral("environment"),
+                                 .title = QStringLiteral("Environment that differs"),
+                                 .columns = settings.columns,
+                                 .rows = {},
+                                 .doubts = {}};
+    n2nq::app::Report report;
+    report.appendix = {settings, environment};
+    n2nq::ui::ReportView view(bench->window().theme());
+    view.resize(1400, 600);
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view, n2nq::ui_test::deadline_ms));
+    view.show_report(report, {});
+    QVERIFY(view.show_part(settings.title));
+    QVERIFY(!view.show_part(environment.title));
+    const auto* shown = view.findChild<QTableWidget*>(QStringLiteral("report_table"));
+    const int needed_px = shown->fontMetrics().horizontalAdvance(text);
+    const auto width_px = [shown] { return shown->columnWidth(2); };
+    const auto fits = [shown] { return shown->horizontalHeader()->length() <= shown->viewport()->width(); };
+    view.resize(1402, 600);
+    QVERIFY2(BenchWindow::wait_for([&] { return width_px() >= needed_px && fits(); }),
+             qPrintable(QStringLiteral("%1 of %2").arg(width_px()).arg(needed_px)));
+    view.resize(700, 600);
+    QVERIFY2(BenchWindow::wait_for([&] { return width_px() < needed_px; }), qPrintable(QString::number(width_px())));
+  }
+
   void escape_leads_back_from_a_figure_that_has_the_focus() {
     table()->selectRow(0);
     QVERIFY(bench->click(QStringLiteral("button_result_open")));
@@ -464,6 +496,18 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     QVERIFY(bench->click(QStringLiteral("button_result_rerun")));
     QCOMPARE(bench->form().text(QStringLiteral("senders.messages")), QStringLiteral("40"));
     QCOMPARE(bench->form().text(QStringLiteral("queue.mode")), QStringLiteral("load-balancer"));
+    QCOMPARE(bench->window().presets().name(), QString());
+    QVERIFY2(bench->messages().contains(QStringLiteral("Settings of \"Quick look (modified)\" taken over")), qPrintable(bench->messages()));
+    // As a preset that has the same.
+    QCOMPARE(bench->window().presets().save_as(QStringLiteral("as that run")), QString());
+    QCOMPARE(bench->window().presets().choose(QStringLiteral("quick")), QString());
+    QVERIFY(!bench->messages().contains(QStringLiteral("taken over")));
+    QVERIFY(show_list());
+    table()->selectRow(0);
+    QVERIFY(bench->click(QStringLiteral("button_result_rerun")));
+    QCOMPARE(bench->window().presets().name(), QStringLiteral("as that run"));
+    QVERIFY(!bench->window().presets().is_modified());
+    QVERIFY(bench->messages().contains(QStringLiteral("taken over")));
   }
 };
 

@@ -9,10 +9,12 @@
 #include <QStackedWidget>
 #include <QTableWidget>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "app/settings/qt_text.h"
 #include "ui/chart/figure_view.h"
@@ -51,12 +53,28 @@ QTableWidget* make_table(const char* name, const QString& accessible_name) {
   return table;
 }
 
-/// With air between them as far as there is room.
+/// Of `room` to those that lack something, the same to each as far as it needs it.
+void share_room(int room, std::vector<std::pair<int, int>> lacking, QTableWidget* table) {
+  std::ranges::sort(lacking);
+  for (std::size_t i = 0; i < lacking.size(); ++i) {
+    const auto& [lacks, column] = lacking[i];
+    const int more = std::min(lacks, room / static_cast<int>(lacking.size() - i));
+    table->setColumnWidth(column, table->columnWidth(column) + more);
+    room -= more;
+  }
+}
+
+/// With air between them as far as there is room; what is left then has what a long text made too wide.
 void fit_columns(QTableWidget* table) {
   table->resizeColumnsToContents();
   const int columns = table->columnCount();
   int needed = 0;
-  for (int column = 0; column < columns; ++column) needed += std::min(table->columnWidth(column), column_px_max);
+  std::vector<std::pair<int, int>> lacking;  // how much, and which column
+  for (int column = 0; column < columns; ++column) {
+    const int width = table->columnWidth(column);
+    needed += std::min(width, column_px_max);
+    if (width > column_px_max) lacking.emplace_back(width - column_px_max, column);
+  }
   // A vertical scroll bar that is not there yet takes its room once the rows are.
   const QScrollBar* bar = table->verticalScrollBar();
   const int room = table->viewport()->width() - (bar->isVisible() ? 0 : bar->sizeHint().width());
@@ -64,6 +82,7 @@ void fit_columns(QTableWidget* table) {
   for (int column = 0; column < columns; ++column) {
     table->setColumnWidth(column, std::min(table->columnWidth(column), column_px_max) + air);
   }
+  share_room(std::max(0, room - needed - air * columns), std::move(lacking), table);
 }
 
 /// A long head in two lines, parted at the space next to its middle: its column need not be wider than its numbers then.
@@ -186,6 +205,7 @@ void ReportView::show_report(const app::Report& report, std::optional<app::RunDi
   for (const app::Figure& figure : report_.figures) add(figure.title);
   for (const auto* tables : {&report_.tables, &report_.appendix}) {
     for (const app::Table& table : *tables) {
+      if (tables == &report_.appendix && table.rows.empty()) continue;  // nothing differs, as it says above
       if (table.id != QLatin1String("figures") && table.id != QLatin1String("comparison")) add(table.title);
     }
   }

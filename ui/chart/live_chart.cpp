@@ -23,6 +23,7 @@ constexpr int notch = 120;
 constexpr double label_room_px = 26;
 constexpr double right_least_top = 10;
 constexpr double finer_below_s = 100;
+constexpr double newest_room = 0.4;  // of a step: what would stand nearer to the newest has no label
 constexpr int side_room_px = 26;  // half of a time label stands beyond the plot
 constexpr int unit_room_px = 18;
 constexpr double mark_near_px = 5;
@@ -167,23 +168,29 @@ void LiveChart::set_newest_word(const QString& word) {
   scale_times();
 }
 
+bool LiveChart::tells_run_times() const {
+  return !history_.empty() && (!window_.is_live() || newest_word_ != QLatin1String("now"));
+}
+
 void LiveChart::scale_times() {
-  const double behind_s = window_.now_s() - window_.to_s();
-  const double now_s = window_.now_s();
-  const QString newest = window_.shows_newest() ? newest_word_ : fixed_text(now_s, now_s < finer_below_s ? 1 : 0) + QStringLiteral(" s");
-  if (window_.span_s() == labelled_span_s_ && std::abs(behind_s - labelled_behind_s_) < 1e-6 && newest == labelled_newest_) return;
-  labelled_span_s_ = window_.span_s();
-  labelled_behind_s_ = behind_s;
-  labelled_newest_ = newest;
+  const double now_s = window_.now_s(), step = time_step(window_.span_s());
+  TimeLabels labels{.span_s = window_.span_s(), .behind_s = now_s - window_.to_s(), .of_run = tells_run_times()};
+  if (labels.of_run) labels.zero_s = now_s;
+  const int decimals = now_s < finer_below_s || step < 1 ? 1 : 0;
+  labels.newest = window_.shows_newest() ? newest_word_ : fixed_text(now_s, decimals) + QStringLiteral(" s");
+  if (labels == time_labels_) return;
+  time_labels_ = labels;
   remove_labels(*time_axis_);
-  const double right = -behind_s, left = right - window_.span_s();
+  const double right = -labels.behind_s, left = right - labels.span_s;
   time_axis_->setRange(left, right);
   time_axis_->setStartValue(left);
-  const double step = time_step(window_.span_s());
-  for (double at = std::ceil(left / step) * step; at <= right + 1e-6; at += step) {
-    const bool now = std::abs(at) < 1e-6;
-    time_axis_->append(now ? newest : QStringLiteral("%1 s").arg(with_minus(app::axis_number(at))), at);
+  double told = std::ceil((left + labels.zero_s) / step - 1e-9) * step;
+  if (labels.of_run) told = std::max(0.0, told);  // before its start a run has no seconds
+  for (; told <= right + labels.zero_s + 1e-6; told += step) {
+    if (std::abs(told - labels.zero_s) < newest_room * step) continue;
+    time_axis_->append(QStringLiteral("%1 s").arg(with_minus(app::axis_number(told))), told - labels.zero_s);
   }
+  if (labels.behind_s < 1e-6) time_axis_->append(labels.newest, 0);  // nothing lies behind it
 }
 
 LiveChart::Extent LiveChart::extent_in_window(bool on_right) const {

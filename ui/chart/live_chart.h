@@ -44,7 +44,8 @@ class LiveChart : public QChartView {
   /// Takes up the window and what the history has in it.
   void show_window(const TimeWindow& window);
   void set_logarithmic(bool logarithmic);
-  /// What the newest instant is called on the axis: "now" while it moves, "end" once it does not.
+  /// What the newest instant is called on the axis: "now" while it moves, "end" once it does not. What is "now" is told from there
+  /// backwards; with any other word, and while the window is held, the axis has the seconds of the run, as readings and reasons have.
   void set_newest_word(const QString& word);
   bool is_logarithmic() const { return logarithmic_; }
   /// Shows the values at this instant; NaN: none.
@@ -92,6 +93,7 @@ class LiveChart : public QChartView {
   void scale_linear(const Extent& extent);
   int label_stride(int intervals) const;
   void fit_labels();
+  bool tells_run_times() const;
   void scale_times();
   void label_units();
   void update_curves();
@@ -115,8 +117,14 @@ class LiveChart : public QChartView {
   double labelled_height_ = 0;
   LogRange log_{1, 1000};
   TimeScale scale_;
-  double labelled_span_s_ = -1, labelled_behind_s_ = -1;
-  QString newest_word_ = QStringLiteral("now"), labelled_newest_;
+  /// What the time axis says now.
+  struct TimeLabels {
+    double span_s = -1, behind_s = 0, zero_s = 0;  // zero_s: what is told of 0 on the axis, where the newest is
+    bool of_run = false;
+    QString newest{};
+    bool operator==(const TimeLabels&) const = default;
+  } time_labels_;
+  QString newest_word_ = QStringLiteral("now");
   bool logarithmic_ = false;
   QString told_;
   bool dragging_ = false;

@@ -210,6 +210,36 @@ TEST(FigureExport, AReasonIsToldOnce) {
   EXPECT_TRUE(svg.contains("senders external, both external were not run: no hosts"));
 }
 
+TEST(FigureExport, CurvesOfOneThingHaveItsColourAndDashAndAreStillToldApartWithoutThem) {
+  Figure figure{.x = {.title = "Time"}, .y = {.title = "Latency", .from_zero = true}};
+  for (int i = 0; i < 4; ++i) {
+    FigureSeries series{.name = QString("curve %1").arg(i), .look = i / 2, .hollow = i % 2 == 1};
+    for (int x = 0; x < 100; ++x) series.points.push_back({.x = static_cast<double>(x), .y = 10.0 * i + x % 7});
+    figure.series.push_back(std::move(series));
+  }
+  const auto has = [](const Figure& of, const char* color) {
+    return QString::fromUtf8(figure_svg(of)).contains(QLatin1String(color), Qt::CaseInsensitive);
+  };
+  for (const char* used : {"#124191", "#E08A00"}) EXPECT_TRUE(has(figure, used)) << used;
+  for (const char* other : {"#C62828", "#2E9E5B"}) EXPECT_FALSE(has(figure, other)) << other;
+  Figure by_place = figure;
+  for (FigureSeries& series : by_place.series) series.look = -1;
+  for (const char* used : {"#124191", "#E08A00", "#C62828", "#2E9E5B"}) EXPECT_TRUE(has(by_place, used)) << used;
+
+  // In legend and plot: of curves that differ in nothing but this, one has marks.
+  const auto drawn = [&figure](int which, bool hollow) {
+    Figure one = figure;
+    one.series = {figure.series[static_cast<std::size_t>(which)]};
+    one.series.front().hollow = hollow;
+    return figure_svg(one);
+  };
+  for (const int which : {0, 3}) EXPECT_NE(drawn(which, true), drawn(which, false)) << which;
+  figure.series.resize(2);
+  Figure alike = figure;
+  alike.series[1].hollow = false;
+  EXPECT_GT(figure_svg(figure).size(), figure_svg(alike).size());
+}
+
 TEST(FigurePainter, BareNumbersSayWhatTheyAre) {
   Figure figure = sample_lines();
   figure.legend = "Services";

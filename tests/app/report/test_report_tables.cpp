@@ -121,6 +121,62 @@ TEST_F(ReportTables, SayHowFinePercentilesOfOneServiceAre) {
   EXPECT_EQ(report_html(told).count(words), 1);
 }
 
+class ComparedReport : public testing::Test {
+ protected:
+  /// Of two runs, of which the second asked for this.
+  Report report(const Json& requests) {
+    std::vector<DrawnRun> runs;
+    for (const char* name : {"first", "second"}) {
+      const QString run_folder = folder.filePath(name);
+      make_run(run_folder, {});
+      change_summary(run_folder, [&](Json& summary) { summary["settings"]["queue"]["requests"] = runs.empty() ? Json(false) : requests; });
+      QString error;
+      auto run = read_run(run_folder, error);
+      EXPECT_TRUE(run) << error.toStdString();
+      if (!run) return {};
+      runs.push_back({.run = std::move(*run), .no_digest = "it is made up"});
+    }
+    return report_of(runs);
+  }
+  static Json request(const char* receivers) {
+    return {{"receivers", receivers}, {"senders", "S1-S3"}, {"sizes", "20-100"}, {"prefetch", 1}};
+  }
+  const QTemporaryDir folder;
+};
+
+TEST_F(ComparedReport, TellsRequestsInWordsAndKeepsThemAsTheyAreInFiles) {
+  const Json requests = Json::array({request("R1-R5")});
+  const Report told = report(requests);
+  const QString words = QString::fromUtf8("R001–R005: S001–S003, 20–100\u202fB, prefetch 1"), raw = QString::fromStdString(requests.dump());
+  EXPECT_TRUE(told.lead.contains("Settings that differ: queue.requests false / " + words)) << told.lead.join('\n').toStdString();
+  const Table& settings = told.appendix.at(0);
+  ASSERT_EQ(settings.rows.size(), 1u);
+  EXPECT_EQ(cell_text(settings.rows[0].at(1)), "false");
+  EXPECT_EQ(cell_text(settings.rows[0].at(2)), raw);
+  EXPECT_EQ(settings.read(raw), words);
+  EXPECT_TRUE(html(settings).contains("<td title=\"" + raw.toHtmlEscaped() + "\">" + words + "</td>")) << html(settings).toStdString();
+  EXPECT_TRUE(csv(settings).contains("R1-R5")) << csv(settings).toStdString();
+}
+
+TEST_F(ComparedReport, TellsOfManyRequestsTheFirstOnesAndAllInTheTable) {
+  const Json requests = Json::array({request("R1"), request("R2"), request("any"), request("none")});
+  const Report told = report(requests);
+  const QString above = told.lead.join('\n'), all = told.appendix.at(0).read(QString::fromStdString(requests.dump()));
+  EXPECT_TRUE(above.contains(", prefetch 1 and R002: S001") && above.contains(", prefetch 1 and 2 more")) << above.toStdString();
+  EXPECT_FALSE(above.contains("all receivers")) << above.toStdString();
+  EXPECT_TRUE(all.contains(" and all receivers: S001") && all.contains(" and nobody: S001")) << all.toStdString();
+}
+
+TEST_F(ComparedReport, SaysWhereNothingDiffers) {
+  const Report told = report(true);
+  EXPECT_TRUE(told.lead.contains("Settings that differ: queue.requests false / true")) << told.lead.join('\n').toStdString();
+  EXPECT_TRUE(told.lead.contains("Environment: the same")) << told.lead.join('\n').toStdString();
+  const Table& environment = told.appendix.at(1);
+  EXPECT_TRUE(environment.rows.empty());
+  EXPECT_EQ(environment.remark, "All of it is the same.");
+  EXPECT_EQ(told.appendix.at(0).remark, "");
+}
+
 TEST(FigureTable, SaysInWordsWhichPointsAreLessThanWhatTheClocksLeaveOpen) {
   Figure figure;
   figure.x = {.title = "Services"};

@@ -330,6 +330,34 @@ TEST(RunFigures, WhatIsInFlightSaysWhatTheLedgerHasOfWhatNeverCameAndThatItIsAtM
   EXPECT_EQ(in_flight().remarks.filter("at most so many").size(), 1);
 }
 
+TEST(RunFigures, ComparedRunsLookTheSameInEveryFigure) {
+  const QTemporaryDir folder;
+  std::vector<DrawnRun> runs;
+  for (const char* name : {"first", "without-logs", "last"}) {
+    DrawnRun& drawn = runs.emplace_back(drawn_without_logs(folder.filePath(name)));
+    drawn.name = name;
+    TimeSlice& slice = drawn.digest->slices.emplace_back(TimeSlice{});
+    slice.p50_us = 100, slice.p99_us = 300, slice.lag_p99_us = 20;
+  }
+  runs[1].digest.reset();
+  const auto looks = [](const std::vector<Figure>& figures, const QString& id) {
+    QStringList out;
+    for (const Figure& figure : figures) {
+      if (figure.id != id) continue;
+      for (const FigureSeries& series : figure.series)
+        out += series.name + ' ' + QString::number(series.look) + (series.hollow ? " hollow" : "");
+    }
+    return out;
+  };
+  const auto figures = run_figures(runs);
+  EXPECT_EQ(looks(figures, "latency-over-time"), QStringList({"first, p50 0", "first, p99 0 hollow", "last, p50 2", "last, p99 2 hollow"}));
+  EXPECT_EQ(looks(figures, "rates-over-time"), QStringList({"first, received 0", "last, received 2"}));
+  EXPECT_EQ(looks(figures, "lag-over-time"), QStringList({"first 0", "last 2"}));
+  EXPECT_EQ(looks(figures, "stages"), QStringList({"first 0", "without-logs 1", "last 2"}));
+  runs.resize(1);
+  EXPECT_EQ(looks(run_figures(runs), "latency-over-time"), QStringList({"p50 -1", "p99 -1", "slowest -1"})) << "each by its own place";
+}
+
 TEST(RunFigures, OneMessageInAShortSliceMakesNoPeakOfTheRate) {
   const QTemporaryDir folder;
   DrawnRun drawn = drawn_without_logs(folder.path());

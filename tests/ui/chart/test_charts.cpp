@@ -79,6 +79,7 @@ class TestCharts : public QObject {
   void a_point_without_neighbours_is_drawn();
   void latencies_below_0_are_drawn();
   void pause_holds_the_charts_and_records_on();
+  void what_stands_still_has_the_seconds_of_its_run();
   void a_held_picture_stays_longer_than_ten_minutes();
   void what_was_seen_while_held_is_bounded();
   void the_clocks_of_the_run_before_are_forgotten();
@@ -289,6 +290,48 @@ void TestCharts::pause_holds_the_charts_and_records_on() {
   for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(newest(chart), QStringLiteral("end"));
   card.add_sample(sample(-1, 400));  // before the common start
   QCOMPARE(card.latency_history().size(), std::size_t(200));
+}
+
+void TestCharts::what_stands_still_has_the_seconds_of_its_run() {
+  ShownCard card;
+  const auto told = [](LiveChart* chart) {
+    return qobject_cast<QCategoryAxis*>(chart->chart()->axes(Qt::Horizontal).front())->categoriesLabels();
+  };
+  const auto are = [&](const QStringList& wanted) {
+    for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(told(chart), wanted);
+  };
+  const auto draw = [&card] {  // at once
+    card.set_paused(true);
+    card.set_paused(false);
+  };
+  card.set_running(true);
+  const QStringList from_now = {QStringLiteral("−10 s"), QStringLiteral("−8 s"), QStringLiteral("−6 s"),
+                                QStringLiteral("−4 s"),  QStringLiteral("−2 s"), QStringLiteral("now")};
+  are(from_now);
+  card.set_paused(true);
+  are(from_now);  // nothing ran yet
+  card.set_paused(false);
+  card.add_samples(0, 50, 400);
+  draw();
+  are(from_now);
+  card.set_running(false);
+  const QStringList of_run = {QStringLiteral("0 s"), QStringLiteral("2 s"), QStringLiteral("4 s"), QStringLiteral("end")};
+  are(of_run);
+  card.latency_chart()->set_reading(2.0);
+  QCOMPARE(card.latency_chart()->reading_lines().value(0), QStringLiteral("at 2.0 s"));
+  card.add_samples(50, 62, 400);
+  draw();
+  are(of_run);  // 6 s would stand on the end at 6.1 s
+  card.add_samples(62, 70, 400);
+  draw();
+  are({QStringLiteral("0 s"), QStringLiteral("2 s"), QStringLiteral("4 s"), QStringLiteral("6 s"), QStringLiteral("end")});
+  card.set_running(true);
+  are(from_now);
+  card.set_paused(true);
+  card.add_samples(70, 71, 400);
+  are({QStringLiteral("0 s"), QStringLiteral("2 s"), QStringLiteral("4 s"), QStringLiteral("6 s"), QStringLiteral("6.9 s")});
+  card.set_paused(false);
+  are(from_now);
 }
 
 void TestCharts::a_held_picture_stays_longer_than_ten_minutes() {
