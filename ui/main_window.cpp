@@ -40,7 +40,8 @@ constexpr int frame_px = 40;  // about what a desktop puts around a window, titl
 constexpr int cpu_every_ms = 1000;
 constexpr int pages_by_key_max = 9;
 const char* const first_preset = "quick";
-const QString preset_topic = QStringLiteral("preset"), refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
+const QString preset_topic = QStringLiteral("preset"), taken_over_topic = QStringLiteral("taken over"),
+              refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
               cases_topic = QStringLiteral("cases"), cases_refused_topic = QStringLiteral("cases refused"),
               log_topic = QStringLiteral("log"), closing_topic = QStringLiteral("closing");
 const QString bench_name = QStringLiteral("Bench");
@@ -241,13 +242,19 @@ void MainWindow::connect_parts() {
   connect(bench_, &BenchPage::broker_log_requested, this, &MainWindow::open_broker_log);
   connect(bench_, &BenchPage::open_folder_requested, this, &MainWindow::open_folder);
   connect(bar_, &RunBar::problem, this, [this](const QString& text) { messages_->add(MessageBar::Kind::bad, text, preset_topic); });
-  connect(&presets_, &PresetChoice::chosen, this, [this] { messages_->withdraw(preset_topic); });
+  connect(&presets_, &PresetChoice::chosen, this, [this] {
+    messages_->withdraw(preset_topic);
+    messages_->withdraw(taken_over_topic);
+  });
   connect(&actions_, &RunActions::refused, this, &MainWindow::refuse);
   connect(&form_, &SettingsForm::changed, this, [this] {
     if (form_.first_problem_key().isEmpty()) messages_->withdraw(refused_topic);
   });
   connect(&actions_, &RunActions::fresh_run, this, &MainWindow::remember);
-  connect(&actions_, &RunActions::fresh_run, this, [this] { messages_->withdraw(log_topic); });
+  connect(&actions_, &RunActions::fresh_run, this, [this] {
+    messages_->withdraw(log_topic);
+    messages_->withdraw(taken_over_topic);
+  });
   connect(&run_, &app::RunControl::figures_changed, bar_, &RunBar::refresh_progress);
   connect(&run_, &app::RunControl::state_changed, this, &MainWindow::refresh_actions);
   connect(&run_, &app::RunControl::process_changed, this, &MainWindow::refresh_actions);
@@ -406,12 +413,12 @@ void MainWindow::choose_theme(ThemeChoice choice) {
 
 LogWindow* MainWindow::open_log(app::Role role, int number) {
   const QString path = run_.log_path(role, number);
-  const bool writes_none = !path.isEmpty() && run_.run_settings().log == app::LogMode::off;
+  const bool writes_none = !run_.folder().isEmpty() && run_.run_settings().log == app::LogMode::off;
   if (path.isEmpty() || writes_none) {
     messages_->withdraw(log_topic);
     messages_->add(MessageBar::Kind::remark,
                    writes_none ? QStringLiteral("The services of this run write no logs (Advanced, Log: off).")
-                               : QStringLiteral("There is no log yet: a service's log begins when a run is started (F5)."),
+                               : QStringLiteral("There is no log yet: a service's log begins when it is started (F5)."),
                    log_topic);
     return nullptr;
   }
@@ -435,7 +442,8 @@ LogWindow* MainWindow::follow(LogWindow* window, app::Role role, int number) {
     window->set_awaited(actions_.is_on() && run_.log_path(role, number) == window->path());
   });
   connect(window, &LogWindow::closed, this, [this, role, number](const QString& path) {
-    if (run_.log_path(role, number) == path) run_.follow_log(role, number, false);
+    const QString now = run_.log_path(role, number);  // empty: no process of it came as far as to write one
+    if (now.isEmpty() || now == path) run_.follow_log(role, number, false);
   });
   return window;
 }
@@ -458,8 +466,11 @@ void MainWindow::use_settings(const app::Settings& settings) {
     return messages_->add(MessageBar::Kind::remark, QStringLiteral("A run is on: its settings cannot change. Stop it first (Shift+F5)."),
                           results_topic);
   }
-  form_.load(settings);
-  presets_.restore(QString());
+  presets_.take_up(settings);
+  messages_->withdraw(taken_over_topic);
+  const QString run =
+      settings.title.empty() ? QStringLiteral("the run") : QStringLiteral("\"%1\"").arg(QString::fromStdString(settings.title));
+  messages_->add(MessageBar::Kind::remark, QStringLiteral("Settings of %1 taken over").arg(run), taken_over_topic);
   show_page(bench_name);
 }
 

@@ -12,6 +12,11 @@ namespace {
 
 constexpr int pull_ms = 100;
 
+/// A process of it is, or was, in this run: who did not come as far writes no log.
+bool has_log(const Member& member) {
+  return member.alive() || member.ran();
+}
+
 }  // namespace
 
 RunControl::Private::Private(RunControl* control, Options given, std::unique_ptr<LauncherFactory> factory)
@@ -142,11 +147,11 @@ bool RunControl::can_stop(Role role) const {
 }
 
 QString RunControl::log_path(Role role, int number) const {
-  return d->run.folder ? d->run.folder->log_path(role, number) : QString();
+  return d->run.folder && has_log(d->of(role)) ? d->run.folder->log_path(role, number) : QString();
 }
 
 QString RunControl::broker_log_path() const {
-  return d->run.folder ? d->run.folder->broker_log() : QString();
+  return log_path(Role::broker, 0);
 }
 
 QString RunControl::folder() const {

@@ -82,11 +82,14 @@ void mark_title(Settings& settings) {
 
 }  // namespace
 
+bool equal_but_for_names(Settings settings, const Settings& other) {
+  settings.title = other.title;
+  settings.description = other.description;
+  return settings == other;
+}
+
 Settings named_as_modified(Settings settings, const Settings& preset) {
-  Settings unnamed = settings;
-  unnamed.title = preset.title;
-  unnamed.description = preset.description;
-  if (unnamed == preset) return settings;
+  if (equal_but_for_names(settings, preset)) return settings;
   if (settings.description == preset.description) settings.description.clear();
   if (settings.title == preset.title && !settings.title.ends_with(modified)) mark_title(settings);
   return settings;
@@ -131,6 +134,17 @@ ReadSettings Presets::load(const std::string& name_or_path) const {
             "is not a preset (nearest: " + std::string(nearest_word(name_or_path, views)) + "); there are " + one_of(views) +
                 ", and files are named with .yaml or a slash"}},
           {}};
+}
+
+std::string Presets::name_of(const Settings& settings) const {
+  std::string first;
+  for (const Preset& preset : list()) {
+    const ReadSettings read = load(preset.name);
+    if (!read.settings || !equal_but_for_names(settings, *read.settings)) continue;
+    if (read.settings->title == settings.title) return preset.name;
+    if (first.empty()) first = preset.name;
+  }
+  return first;
 }
 
 std::optional<std::string> Presets::save(const std::string& name, const Settings& settings) const {

@@ -21,6 +21,9 @@ struct Preset {
   bool built_in = true;
 };
 
+/// Equal in all but what they are called: title and description.
+bool equal_but_for_names(Settings settings, const Settings& other);
+
 /// What a run of `settings` is called that began as those of a preset, or of a file: where they differ in more than names, a title that is
 /// still the preset's says so ("Quick look (modified)"), and a description that is still the preset's is left out, being of other settings.
 Settings named_as_modified(Settings settings, const Settings& preset);
@@ -38,6 +41,9 @@ class Presets {
   std::vector<Preset> list() const;
   /// A preset's name, or the path of a settings file (ends in .yaml or .yml, or holds a slash).
   ReadSettings load(const std::string& name_or_path) const;
+  /// The one that has these settings, whatever they are called: of several the one that is called so, else the first of list(). Empty:
+  /// there is none.
+  std::string name_of(const Settings& settings) const;
   /// Writes what differs from the defaults. An existing saved preset is replaced. Empty result: done.
   std::optional<std::string> save(const std::string& name, const Settings& settings) const;
   /// Only saved ones can be removed. Empty result: done.

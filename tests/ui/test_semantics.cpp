@@ -34,6 +34,7 @@ class TestSemantics : public QObject {
   void a_request_before_a_run_goes_into_the_settings();
   void a_request_applies_to_the_run_that_is_being_prepared();
   void a_request_applies_while_messages_flow();
+  void what_was_not_asked_for_is_said_beside_what_came();
   void rules_are_shown_whole_on_a_small_screen();
   void responses_are_counted_per_receiver_and_in_the_ledger();
   void faults_that_cannot_be_made_say_why();
@@ -229,6 +230,29 @@ void TestSemantics::responses_are_counted_per_receiver_and_in_the_ledger() {
   QVERIFY(ledger->accessibleDescription().contains(QStringLiteral("clean")));
   for (int row = 0; row < 3; ++row) QCOMPARE(cell(bench, row, "confirmed"), QStringLiteral("40"));
   QCOMPARE(cell(bench, 0, "sent again"), QStringLiteral("0"));
+}
+
+void TestSemantics::what_was_not_asked_for_is_said_beside_what_came() {
+  BenchWindow bench;
+  choose_endless_run(bench);
+  bench.set({{"senders.messages", "10"}});
+  const auto* received = bench.find<ui::Tile>(QStringLiteral("tile_received"));
+  QCOMPARE(received->detail(), QStringLiteral("of 120"));
+  QVERIFY(bench.click(QStringLiteral("field_queue_requests")));
+  QCOMPARE(received->detail(), QString::fromUtf8("of ≤ 120"));
+  QVERIFY(bench.type(QStringLiteral("request_receivers"), QStringLiteral("R1")));
+  QVERIFY(bench.type(QStringLiteral("request_senders"), QStringLiteral("S1")));
+  QVERIFY(bench.click(QStringLiteral("button_make_request")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY2(app::testing::is_sound(bench.run().outcome()), qPrintable(bench.run().outcome().reasons.join(u'\n')));
+  QCOMPARE(bench.run().figures().unrequested, std::int64_t{30});
+  QCOMPARE(received->text(), QStringLiteral("90"));
+  QCOMPARE(received->detail(), QString::fromUtf8("of ≤ 120"));
+  // Where a busy machine gave reasons, these stand there.
+  const QString story = bench.find<ui::ElidedLabel>(QStringLiteral("verdict_story"))->full_text();
+  const bool told = story.contains(QStringLiteral("40 sent, 90 delivered, 30 not asked for"));
+  QVERIFY2(told || !bench.run().outcome().reasons.isEmpty(), qPrintable(story));
 }
 
 void TestSemantics::rules_are_shown_whole_on_a_small_screen() {

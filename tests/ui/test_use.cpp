@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How the window is to be used: nothing covers, jumps, wanders or stays silent.
 #include <QAbstractButton>
+#include <QAbstractScrollArea>
+#include <QAction>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QScreen>
+#include <QSplitter>
 #include <QTabBar>
 #include <QTest>
 
@@ -27,6 +30,8 @@ class TestUse : public QObject {
   Q_OBJECT
  private slots:
   void the_open_drawer_hides_neither_verdict_nor_counts();
+  void the_drawer_has_the_room_until_it_closes_or_a_run_starts();
+  void advanced_settings_stand_in_two_columns_where_there_is_room();
   void the_first_window_is_no_larger_than_the_screen();
   void latencies_between_two_clocks_say_what_these_may_err();
   void what_clocks_leave_open_moves_nothing();
@@ -43,6 +48,7 @@ class TestUse : public QObject {
   void headings_are_whole_at_1280_by_720();
   void waiting_texts_are_whole();
   void a_log_before_a_run_is_answered();
+  void a_log_is_offered_of_who_was_started();
   void every_setting_in_sight_has_its_label();
 };
 
@@ -77,6 +83,67 @@ void TestUse::the_open_drawer_hides_neither_verdict_nor_counts() {
   QCoreApplication::processEvents();
   QCOMPARE(bench.window().minimumSizeHint().width(), least_px);
   QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
+void TestUse::the_drawer_has_the_room_until_it_closes_or_a_run_starts() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  bench.set({{"senders.messages", "5"}, {"senders.delay_ms", "20"}});
+  const auto* drawer = bench.find<QAbstractScrollArea>(QStringLiteral("advanced_panel"));
+  const auto has_room = [drawer] {  // a third of the window's height and more
+    return BenchWindow::wait_for([drawer] { return drawer->isVisible() && drawer->viewport()->height() > 270; });
+  };
+  const auto in_sight = [&bench](std::initializer_list<const char*> names) {
+    QStringList out;
+    for (const char* name : names) {
+      if (bench.find<QWidget>(QString::fromLatin1(name))->isVisible()) out << QString::fromLatin1(name);
+    }
+    return out.join(u' ');
+  };
+  const std::initializer_list<const char*> names = {"count_sent", "verdict", "verdict_story", "button_open_folder", "stage_bar"};
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  QVERIFY2(has_room(), qPrintable(QString::number(drawer->viewport()->height())));
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QCOMPARE(in_sight(names), QStringLiteral("count_sent verdict verdict_story button_open_folder stage_bar"));
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  QVERIFY2(has_room(), qPrintable(QString::number(drawer->viewport()->height())));
+  QCOMPARE(in_sight(names), QStringLiteral("verdict button_open_folder"));
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  QCOMPARE(in_sight(names), QStringLiteral("count_sent verdict verdict_story button_open_folder stage_bar"));
+  // What the next run brings is in sight from its start on, and nothing of it goes when it is over.
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QCOMPARE(in_sight(names), QStringLiteral("count_sent verdict verdict_story button_open_folder"));
+  QVERIFY(drawer->isVisible());
+  QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
+void TestUse::advanced_settings_stand_in_two_columns_where_there_is_room() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  const auto* first = bench.find<QWidget>(QStringLiteral("field_senders_warmup_messages"));
+  const auto* second = bench.find<QWidget>(QStringLiteral("field_responses_window"));
+  const auto* below = bench.find<QWidget>(QStringLiteral("field_limits_books_mib"));
+  QVERIFY(BenchWindow::wait_for([&] { return second->y() > first->y(); }));
+  QCOMPARE(second->x(), first->x());
+  bench.window().resize(1920, 1080);
+  QCoreApplication::processEvents();
+  auto* cards = bench.find<QSplitter>(QStringLiteral("splitter_cards"));
+  cards->setSizes({430, 960, 460});
+  QVERIFY(BenchWindow::wait_for([&] { return second->y() == first->y() && second->x() > first->x() + first->width(); }));
+  // Where a text is refused, or a note goes, everything stays in its place.
+  const QList<QPoint> before = {first->pos(), second->pos(), below->pos()};
+  for (const char* text : {"x", "9", "0"}) {
+    QVERIFY(bench.type(QStringLiteral("field_limits_pending_mib"), QString::fromLatin1(text)));
+    QCoreApplication::processEvents();
+    QCOMPARE((QList<QPoint>{first->pos(), second->pos(), below->pos()}), before);
+  }
+  bench.window().resize(1280, 720);
+  QVERIFY(BenchWindow::wait_for([&] { return second->y() > first->y() && second->x() == first->x(); }));
 }
 
 void TestUse::the_first_window_is_no_larger_than_the_screen() {
@@ -409,6 +476,32 @@ void TestUse::a_log_before_a_run_is_answered() {
   QVERIFY(bench.window().bench_page()->messages()->messages().last().contains(QStringLiteral("no log yet")));
   QTest::keyClick(&bench.window(), Qt::Key_L, Qt::ControlModifier);
   QCOMPARE(bench.window().bench_page()->messages()->messages().size(), 1);
+}
+
+void TestUse::a_log_is_offered_of_who_was_started() {
+  BenchWindow bench;
+  bench.set({{"senders.messages", "none"}});
+  const auto* log = bench.find<QAbstractButton>(QStringLiteral("button_broker_log"));
+  const auto* entry = bench.find<QAction>(QStringLiteral("action_broker_log"));
+  const auto offered = [&] { return log->isEnabled() && entry->isEnabled(); };
+  const auto refused = [&] {
+    return !log->isEnabled() && !entry->isEnabled() && log->toolTip().contains(QStringLiteral("before N2NQ has been started"));
+  };
+  QVERIFY(refused());
+  QVERIFY(bench.click(QStringLiteral("button_senders")));
+  QVERIFY(bench.wait_for([&] { return bench.run().process(app::Role::senders).state == app::ProcessState::waiting; }));
+  QVERIFY(!bench.run().folder().isEmpty());
+  QVERIFY(refused());
+  QVERIFY(bench.window().open_log(app::Role::receivers, 1) == nullptr);
+  QVERIFY(bench.window().bench_page()->messages()->messages().last().contains(QStringLiteral("no log yet")));
+  QVERIFY(bench.window().open_log(app::Role::senders, 1) != nullptr);
+  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  QVERIFY(refused());  // a run is over in which it never was
+  QVERIFY(bench.click(QStringLiteral("button_N2NQ")));
+  QVERIFY(offered());
+  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
 }
 
 void TestUse::every_setting_in_sight_has_its_label() {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/card/advanced_panel.h"
 
+#include <QBoxLayout>
 #include <QGridLayout>
 #include <QLabel>
-#include <QVBoxLayout>
+#include <QScrollBar>
+#include <algorithm>
 
 #include "ui/widget/card.h"
 #include "ui/widget/setting_fields.h"
@@ -13,19 +15,21 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int advanced_field_px = 96;
+const QString pending_key = QStringLiteral("limits.pending_mib");
 
 struct Group {
+  int column;  // where there is room for more than one
   const char* title;
   QStringList keys;
 };
 
 const std::vector<Group>& groups() {
   static const std::vector<Group> all = {
-      {"Run",
+      {0, "Run",
        {"senders.warmup_messages", "start_when", "seed", "log", "log_sample_every", "messages_tsv_max_mib", "broker.port", "broker.io",
         "broker.spin_us", "broker.keep_core", "transport"}},
-      {"Responses", {"responses.window", "responses.deadline_s", "responses.attempts_max"}},
-      {"Limits",
+      {1, "Responses", {"responses.window", "responses.deadline_s", "responses.attempts_max"}},
+      {1, "Limits",
        {"limits.memory_mib", "limits.pending_mib", "limits.books_mib", "limits.message_max_bytes", "limits.sessions_max",
         "limits.write_deadline_s", "limits.handshake_deadline_s", "limits.heartbeat_s", "limits.reconnect_deadline_s", "limits.drain_s"}},
   };
@@ -56,51 +60,78 @@ AdvancedPanel::AdvancedPanel(SettingsForm& form, const Theme& theme, QWidget* pa
   setFrameShape(QFrame::NoFrame);
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   auto* content = new QWidget;
-  auto* grid = new QGridLayout(content);
-  grid->setContentsMargins(0, 0, space::between, 0);
+  flow_ = new QBoxLayout(QBoxLayout::TopToBottom, content);
+  flow_->setContentsMargins(0, 0, space::between, 0);
+  flow_->setSpacing(space::between);
+  for (int column = 0; column < static_cast<int>(columns_.size()); ++column) add_column(column);
+  flow_->setStretch(1, 1);
+  setWidget(content);
+}
+
+void AdvancedPanel::add_column(int column) {
+  auto* grid = columns_[static_cast<std::size_t>(column)] = new QGridLayout;
+  flow_->addLayout(grid);
   grid->setVerticalSpacing(0);  // the lines for what was refused keep the rows apart
-  grid->setHorizontalSpacing(space::card);
-  grid->setColumnStretch(2, 1);
+  grid->setHorizontalSpacing(space::between);
+  grid->setColumnStretch(1, 1);
   int row = 0;
   for (const Group& group : groups()) {
+    if (group.column != column) continue;
     auto* title = make_label(QString::fromUtf8(group.title), "strong");
     title->setContentsMargins(0, row == 0 ? 0 : space::between, 0, 0);
-    grid->addWidget(title, row++, 0, 1, 3);
+    grid->addWidget(title, row++, 0, 1, 2);
     for (const QString& key : group.keys) {
       auto* label = make_label(SettingsForm::label(key), "secondary");
       label->setToolTip(SettingsForm::explanation(key));
+      labels_.push_back(label);
       grid->addWidget(label, row, 0, Qt::AlignLeft | Qt::AlignVCenter);
-      if (key == QStringLiteral("limits.pending_mib")) {
-        grid->addLayout(make_pending_row(), row, 1, 1, 2);
-      } else {
-        grid->addWidget(make_field(key), row, 1, Qt::AlignLeft);
-      }
-      grid->addWidget(new ProblemLine(form_, {key}), row + 1, 0, 1, 3);
+      grid->addWidget(make_field(key), row, 1, Qt::AlignLeft);
+      grid->addWidget(new ProblemLine(form_, {key}), row + 1, 0, 1, 2);
+      if (key == pending_key) grid->addWidget(make_pending_note(), row + 1, 1);
       row += 2;
     }
   }
   grid->setRowStretch(row, 1);
-  setWidget(content);
 }
 
-/// With what 0 stands for: read as a number it would say that nothing may wait.
-QHBoxLayout* AdvancedPanel::make_pending_row() {
-  const QString key = QStringLiteral("limits.pending_mib");
-  QLabel* note = make_label(QString(), "secondary");
+/// Beside each other as soon as there is room for both. Goes by the room there is with the scroll bar, which comes and goes with that.
+void AdvancedPanel::arrange() {
+  int label_px = 0;
+  for (const QLabel* label : labels_) label_px = std::max(label_px, label->sizeHint().width());
+  int wanted_px = space::card;
+  for (QGridLayout* grid : columns_) {
+    if (grid->columnMinimumWidth(0) != label_px) grid->setColumnMinimumWidth(0, label_px);  // fields below each other stay in line
+    wanted_px += grid->sizeHint().width();
+  }
+  const int room_px = contentsRect().width() - verticalScrollBar()->sizeHint().width() - flow_->contentsMargins().right();
+  const bool wide = wanted_px <= room_px;
+  const auto direction = wide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom;
+  if (direction == flow_->direction()) return;
+  flow_->setDirection(direction);
+  flow_->setSpacing(wide ? space::card : space::between);
+  flow_->setStretch(0, wide ? 1 : 0);  // below each other the first one takes no height from the last
+}
+
+void AdvancedPanel::resizeEvent(QResizeEvent* event) {
+  if (flow_ != nullptr) arrange();
+  QScrollArea::resizeEvent(event);
+}
+
+/// What 0 stands for: read as a number it would say that nothing may wait. Stands where a problem would, below the field, and asks for no
+/// room, so that nothing moves when either comes or goes.
+QLabel* AdvancedPanel::make_pending_note() {
+  QLabel* note = make_label(QString(), "caption");
   note->setObjectName(QStringLiteral("pending_note"));
-  note->setToolTip(SettingsForm::explanation(key));
+  note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
+  note->setAttribute(Qt::WA_TransparentForMouseEvents);  // of a problem the whole text is shown and copied from its own line
   const auto refresh = [this, note] {
     const app::Settings& settings = form_.settings();
-    note->setText(settings.limits.pending_mib > 0 ? QString() : QStringLiteral("auto: %1 MiB").arg(settings.pending_mib()));
+    const bool says = settings.limits.pending_mib <= 0 && form_.problem(pending_key).isEmpty();
+    note->setText(says ? QStringLiteral("auto: %1 MiB").arg(settings.pending_mib()) : QString());
   };
   connect(&form_, &SettingsForm::changed, note, refresh);
   refresh();
-  auto* both = new QHBoxLayout;
-  both->setSpacing(space::between);
-  both->addWidget(make_field(key));
-  both->addWidget(note);
-  both->addStretch();
-  return both;
+  return note;
 }
 
 QWidget* AdvancedPanel::make_field(const QString& key) {

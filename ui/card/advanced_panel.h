@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The settings a first run needs none of: start, seed, logs, port and N2NQ's limits. Scrolls; folded away by default.
+// The settings a first run needs none of: start, seed, logs, port and N2NQ's limits. Scrolls; folded away by default. In two columns where
+// it is wide enough.
 #pragma once
 
-#include <QHBoxLayout>
 #include <QScrollArea>
+#include <array>
+#include <vector>
 
 #include "ui/model/settings_form.h"
 #include "ui/theme/theme.h"
+
+class QBoxLayout;
+class QGridLayout;
+class QLabel;
 
 namespace n2nq::ui {
 
@@ -18,11 +24,20 @@ class AdvancedPanel : public QScrollArea {
   /// Whether this panel holds the field of the key.
   static bool holds(const QString& key);
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
+  void add_column(int column);
+  void arrange();
   QWidget* make_field(const QString& key);
-  QHBoxLayout* make_pending_row();
+  QLabel* make_pending_note();
+
   SettingsForm& form_;
   const Theme& theme_;
+  QBoxLayout* flow_ = nullptr;
+  std::array<QGridLayout*, 2> columns_{};
+  std::vector<QLabel*> labels_;
 };
 
 }  // namespace n2nq::ui

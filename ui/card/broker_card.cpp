@@ -145,7 +145,7 @@ QWidget* BrokerCard::make_run_page(const app::HostBook& hosts, const Theme& them
   auto* all = run_page_ = new QVBoxLayout(page);
   all->setContentsMargins(0, 0, 0, 0);
   all->setSpacing(space::between);
-  // What became of the run stays in sight; the drawer opens below it.
+  // What becomes of a run is in sight beside the drawer, which opens below it; of one that is over the verdict alone, for as long.
   panel_ = new RunPanel(form_, actions_, hosts, theme);
   advanced_ = new AdvancedPanel(form_, theme);
   advanced_->hide();

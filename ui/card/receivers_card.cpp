@@ -143,7 +143,9 @@ void ReceiversCard::take_settings() {
   take_requests();
   rate_->set_caption(over ? QStringLiteral("download, mean") : QStringLiteral("download rate"));
   const auto planned = settings.planned_messages();
-  received_->set_detail(planned ? QStringLiteral("of ") + count_text(*planned * settings.copies()) : QStringLiteral("until stopped"));
+  // With requests nobody knows before the end how many of them are asked for.
+  const QString of = settings.queue.requests ? QStringLiteral("of ≤ ") : QStringLiteral("of ");
+  received_->set_detail(planned ? of + count_text(*planned * settings.copies()) : QStringLiteral("until stopped"));
 }
 
 namespace {

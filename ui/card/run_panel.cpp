@@ -191,6 +191,7 @@ void RunPanel::show_in_flight_bound(const app::LiveFigures& figures) {
 void RunPanel::set_compact(bool compact) {
   if (compact == compact_) return;
   compact_ = compact;
+  gives_room_ = compact;
   refresh();
 }
 
@@ -242,6 +243,7 @@ void RunPanel::refresh() {
   const bool preparing = state == app::RunState::preparing;
   const bool idle = state == app::RunState::idle || preparing;  // no counts yet
   const bool finished = state == app::RunState::finished;
+  if (actions_.is_on()) gives_room_ = false;
   invitation_box_->setVisible(idle && !compact_);
   const QStringList remarks = form_.remarks();
   remarks_->setVisible(idle && !preparing && !remarks.isEmpty());
@@ -249,10 +251,12 @@ void RunPanel::refresh() {
     set_label_text(invitation_, invitation());
     set_label_text(remarks_, remarks.join(u'\n'));
   }
+  story_->setVisible(!gives_room_);
   verdict_row_->setVisible(finished);
-  counts_->setVisible(!idle);
+  counts_->setVisible(!idle && !gives_room_);
   // The room for both is kept from the beginning, so that no splitter moves when they come.
-  setMinimumHeight(idle && compact_ ? 0 : counts_->sizeHint().height() + space::between + verdict_row_->sizeHint().height());
+  const bool keeps_none = gives_room_ || (idle && compact_);
+  setMinimumHeight(keeps_none ? 0 : counts_->sizeHint().height() + space::between + verdict_row_->sizeHint().height());
   if (!finished) return;
 
   const app::RunOutcome& outcome = actions_.run().outcome();
@@ -274,8 +278,10 @@ void RunPanel::refresh() {
   QStringList story = why();
   if (told) {
     if (!outcome.reasons.isEmpty()) story.removeFirst();
-    story.prepend(QStringLiteral("%1 sent, %2 delivered")
-                      .arg(known(figures.lacks_senders(), figures.attempted), known(figures.lacks_receivers(), figures.received)));
+    QString counted = QStringLiteral("%1 sent, %2 delivered")
+                          .arg(known(figures.lacks_senders(), figures.attempted), known(figures.lacks_receivers(), figures.received));
+    if (figures.unrequested > 0) counted += QStringLiteral(", %1 not asked for").arg(count_text(figures.unrequested));
+    story.prepend(counted);
   }
   // As many as there is room for; behind the button stand all of them.
   story_->set_text(story.size() > 1 ? QStringLiteral("• ") + story.join(QStringLiteral("\n• ")) : story.first());

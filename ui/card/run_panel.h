@@ -25,7 +25,8 @@ class RunPanel : public QWidget {
   void show_figures(const app::LiveFigures& figures);
   void show_in_flight_bound(const app::LiveFigures& figures);
   void clear_figures();
-  /// Leaves room to what stands below: nothing is shown that is not about a run.
+  /// Leaves room to what stands below: nothing is shown that is not about a run; and of a run that is over when this is called, only the
+  /// verdict, until the next one starts.
   void set_compact(bool compact);
 
  signals:
@@ -54,6 +55,7 @@ class RunPanel : public QWidget {
   std::vector<Tile*> tiles_;
   Tile* lost_;  // in the place of what is in flight, once that is over
   bool compact_ = false;
+  bool gives_room_ = false;  // compact, and no run was on since then: what one brings is in sight, and stays there when it is over
 };
 
 }  // namespace n2nq::ui

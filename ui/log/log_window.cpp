@@ -33,7 +33,7 @@ constexpr QSize log_size_at_first(1200, 520);
 constexpr int column_letters = 16;  // of files without columns
 constexpr int search_px = 220;
 const char* const comes_yet = "Nothing is here yet; it comes when the process has started, its machine answers, and it can be written here";
-const char* const is_not_here = "There is no such file here: it was not brought, or was removed";
+const char* const is_not_here = "There is no such file here: it was not written, not brought, or was removed";
 constexpr qint64 told_still_ms = 3'000;  // a log in use is written, and looked at, several times a second
 
 QString bytes_text(qint64 bytes) {

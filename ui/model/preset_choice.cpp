@@ -39,6 +39,14 @@ void PresetChoice::restore(const QString& name) {
   emit changed();
 }
 
+void PresetChoice::take_up(const app::Settings& settings) {
+  const std::string preset = presets_.name_of(settings);
+  if (!preset.empty() && choose(QString::fromStdString(preset)).isEmpty()) return;
+  name_.clear();
+  saved_ = settings;
+  form_.load(settings);
+}
+
 QString PresetChoice::title() const {
   if (name_.isEmpty()) return QStringLiteral("no preset");
   return saved_.title.empty() ? name_ : QString::fromStdString(saved_.title);

@@ -24,6 +24,9 @@ class PresetChoice : public QObject {
   /// Takes up what a former session left: the name, while the form keeps its settings. An unknown name, or none, means no preset.
   void restore(const QString& name);
 
+  /// Loads the settings of a run into the form: as the preset that has them, also where the run was called otherwise, else as no preset's.
+  void take_up(const app::Settings& settings);
+
   const QString& name() const { return name_; }
   /// The title for the menu; "no preset" when there is none.
   QString title() const;

@@ -490,6 +490,25 @@ TEST_F(RunControlTest, a_folder_can_be_read_at_any_moment) {
     EXPECT_TRUE(QFile::exists(runs.filePath("exact/") + name)) << name;
 }
 
+TEST_F(RunControlTest, who_was_not_started_in_a_run_has_no_log) {
+  make();
+  control->start(Role::senders);
+  ASSERT_TRUE(wait_state(Role::senders, ProcessState::waiting));
+  EXPECT_EQ(control->log_path(Role::senders, 1), control->folder() + "/senders/S001.log");
+  EXPECT_EQ(control->log_path(Role::receivers, 1), "");
+  EXPECT_EQ(control->broker_log_path(), "");
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->log_path(Role::senders, 1), control->folder() + "/senders/S001.log");
+  EXPECT_EQ(control->log_path(Role::receivers, 1), "");
+  EXPECT_EQ(control->broker_log_path(), "");
+  control->start(Role::broker);
+  EXPECT_EQ(control->broker_log_path(), control->folder() + "/broker.log");
+  EXPECT_EQ(control->log_path(Role::senders, 1), "") << "of the run before";
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+}
+
 TEST_F(RunControlTest, receivers_may_join_late_when_only_senders_are_waited_for) {
   host.behaviour[Role::senders].runs_on = true;
   Settings settings = small();

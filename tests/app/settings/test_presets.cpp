@@ -121,6 +121,20 @@ TEST_F(PresetsTest, a_saved_one_is_listed_loaded_and_removed) {
   EXPECT_TRUE(presets.remove("mine"));
 }
 
+TEST_F(PresetsTest, settings_have_the_name_of_the_preset_that_they_equal) {
+  Settings settings = *presets.load("quick").settings;
+  EXPECT_EQ(presets.name_of(settings), "quick");
+  settings.title = "Mine";
+  settings.description.clear();
+  EXPECT_EQ(presets.name_of(settings), "quick");
+  ASSERT_FALSE(presets.save("mine", settings));
+  EXPECT_EQ(presets.name_of(settings), "mine") << "is called so";
+  settings.title = "Theirs";
+  EXPECT_EQ(presets.name_of(settings), "quick") << "the first";
+  settings.senders.amount = 3;
+  EXPECT_EQ(presets.name_of(settings), "");
+}
+
 TEST_F(PresetsTest, bad_names_are_refused) {
   for (const char* name : {"", ".hidden", "a/b", "../up", " space before", "space behind ", "tab\there", "quick"})
     EXPECT_TRUE(presets.save(name, {})) << name;

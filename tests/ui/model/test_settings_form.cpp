@@ -21,6 +21,7 @@ class TestSettingsForm : public QObject {
   void a_changed_preset_is_modified_until_it_is_saved();
   void a_name_that_presets_refuse_is_refused();
   void settings_of_a_run_that_are_changed_are_not_called_as_that_run();
+  void settings_of_a_run_are_taken_up_as_the_preset_that_has_them();
   void nothing_is_saved_in_place_of_a_text_that_was_refused();
   void memory_gives_back_what_it_was_given();
   void figures_are_written_as_the_look_asks();
@@ -100,6 +101,30 @@ void TestSettingsForm::settings_of_a_run_that_are_changed_are_not_called_as_that
   QVERIFY(form.set(QStringLiteral("senders.amount"), QStringLiteral("7")));
   QCOMPARE(presets.settings_to_run().title, std::string("Quick look (modified)"));
   QCOMPARE(presets.settings_to_run().description, std::string());
+}
+
+void TestSettingsForm::settings_of_a_run_are_taken_up_as_the_preset_that_has_them() {
+  const QTemporaryDir folder;
+  ui::SettingsForm form;
+  ui::PresetChoice presets(form, app::Presets(folder.path()));
+  QCOMPARE(presets.choose(QStringLiteral("quick")), QString());
+  app::Settings of_run = form.settings();
+  QCOMPARE(presets.save_as(QStringLiteral("a twin")), QString());
+  const app::Settings of_twin = form.settings();
+  // Of two that are alike the one that the run was called after, else the first.
+  presets.take_up(of_run);
+  QCOMPARE(presets.name(), QStringLiteral("quick"));
+  presets.take_up(of_twin);
+  QCOMPARE(presets.name(), QStringLiteral("a twin"));
+  of_run.title = "Somebody's own", of_run.description.clear();
+  presets.take_up(of_run);
+  QCOMPARE(presets.name(), QStringLiteral("quick"));
+  QVERIFY(!presets.is_modified());
+  QVERIFY(presets.settings_to_run() == form.settings());
+  of_run.senders.amount = 3;
+  presets.take_up(of_run);
+  QCOMPARE(presets.name(), QString());
+  QVERIFY(presets.settings_to_run() == of_run);
 }
 
 void TestSettingsForm::nothing_is_saved_in_place_of_a_text_that_was_refused() {
