@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QRegularExpression>
 #include <QStandardPaths>
 
 #include "app/cases/case_folder.h"
@@ -47,6 +48,17 @@ bool is_called(const std::string& name, const std::string& wanted) {
   return name == wanted || without_number(name) == wanted || (name.starts_with(wanted + '-') && wanted.find_first_not_of("0123456789") == std::string::npos);
 }
 
+/// Another title in place of the one at the beginning of a line; the same text where that is not written as it reads, on one line.
+std::string retitled(const std::string& text, const std::string& title, const std::string& wanted) {
+  const std::string key = "title:";
+  const auto line = text.starts_with(key) ? 0 : text.find('\n' + key);
+  if (line == std::string::npos) return text;
+  auto at = text.find_first_not_of(" \t", text.find(':', line) + 1);
+  if (at != std::string::npos && (text[at] == '"' || text[at] == '\'')) ++at;
+  if (at == std::string::npos || text.compare(at, title.size(), title) != 0) return text;
+  return std::string(text).replace(at, title.size(), wanted);
+}
+
 }  // namespace
 
 CaseLibrary::CaseLibrary(QString folder) : folder_(std::move(folder)) {
@@ -83,6 +95,20 @@ LibraryCase CaseLibrary::load(const std::string& name_or_path) const {
   return none;
 }
 
+/// Of a copy: "Delay (copy)", "Delay (copy 2)", of which no file of one's own says anything yet.
+QString CaseLibrary::free_title(const std::string& of) const {
+  static const QRegularExpression copied(QStringLiteral(" \\(copy( [0-9]+)?\\)$"));
+  const QString title = QString::fromStdString(of).remove(copied);
+  QByteArray all;
+  for (const QFileInfo& each : QDir(folder_).entryInfoList({QString("*") + suffix}, QDir::Files | QDir::Readable).mid(0, own_files_max)) {
+    QFile file(each.absoluteFilePath());
+    if (file.open(QIODevice::ReadOnly)) all += file.read(settings_file_bytes_max);
+  }
+  QString out = title + " (copy)";
+  for (int i = 2; i <= copies_max && all.contains(out.toUtf8()); ++i) out = QString("%1 (copy %2)").arg(title, QString::number(i));
+  return out;
+}
+
 QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
   std::string text = from.read.file ? from.read.file->text : std::string();
   if (text.empty()) {
@@ -91,6 +117,14 @@ QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
   }
   if (text.empty()) return error = QString::fromStdString(from.name) + " cannot be read", QString();
   if (!QDir().mkpath(folder_)) return error = "Cannot make the folder " + folder_, QString();
+  if (from.read.file) {
+    const std::string wanted = free_title(from.read.file->title).toStdString();
+    const std::string changed = retitled(text, from.read.file->title, wanted);
+    // As anybody may have written it: what does not come to that title stays as it is.
+    const QString folder = from.path.isEmpty() ? QString() : QFileInfo(from.path).absolutePath();
+    const ReadCase read = read_case_text(changed, from.name, {.folder = folder.toStdString()});
+    if (read.file && read.file->title == wanted) text = changed;
+  }
   const QString name = QString::fromStdString(without_number(from.name));
   for (int i = 1; i <= copies_max; ++i) {
     const QString path = folder_ + '/' + (i == 1 ? name : QString("%1-%2").arg(name, QString::number(i))) + suffix;

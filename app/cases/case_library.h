@@ -28,10 +28,12 @@ class CaseLibrary {
   std::vector<LibraryCase> list() const;
   /// A case's name, its number, its name without the number, or the path of a file (ends in .yaml or .yml, or holds a slash).
   LibraryCase load(const std::string& name_or_path) const;
-  /// Puts the text of a case into a file of one's own, under a name that is free: "delay", "delay-2". Empty result: `error` says why.
+  /// Puts the text of a case into a file of one's own, under a name that is free: "delay", "delay-2". Its title says so, "Delay (copy)",
+  /// "Delay (copy 2)", the rest is kept byte for byte. Empty result: `error` says why.
   QString copy(const LibraryCase& from, QString& error) const;
 
  private:
+  QString free_title(const std::string& of) const;
   QString folder_;
 };
 

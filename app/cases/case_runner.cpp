@@ -168,8 +168,17 @@ void CaseRunner::count() {
   left_s_ = schedule().seconds_left(results_);
 }
 
+/// On the run in progress.
+double CaseRunner::spent_s() const {
+  return scheduled_ ? static_cast<double>(since_begin_.elapsed()) / 1e3 : 0;
+}
+
 double CaseRunner::seconds_left() const {
-  return std::max(0.0, left_s_ + (once_ ? again_s_ : 0) - (scheduled_ ? static_cast<double>(since_begin_.elapsed()) / 1e3 : 0));
+  return std::max(0.0, left_s_ + (once_ ? again_s_ : 0) - spent_s());
+}
+
+double CaseRunner::again_seconds_left() const {
+  return once_ ? std::max(0.0, again_s_ - spent_s()) : 0;
 }
 
 bool CaseRunner::lock() {

@@ -62,6 +62,8 @@ class CaseRunner : public QObject {
   bool makes_again() const { return once_; }
   /// From what was measured so far; with what the run in progress still takes.
   double seconds_left() const;
+  /// Of the one that is made again alone, without those that are missing; 0: none is.
+  double again_seconds_left() const;
 
  signals:
   void state_changed();
@@ -78,6 +80,7 @@ class CaseRunner : public QObject {
   void on_run_finished();
   void take(const QString& folder, std::optional<CaseRunResult> result, const QString& problem);
   void count();
+  double spent_s() const;
   void come_to_rest();
   bool lock();
   void rest();

@@ -4,9 +4,11 @@
 #include <QAbstractButton>
 #include <QComboBox>
 #include <QDir>
+#include <QElapsedTimer>
 #include <QFile>
 #include <QFileInfo>
 #include <QHeaderView>
+#include <QHelpEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
@@ -18,6 +20,9 @@
 #include <QTest>
 #include <QTextBrowser>
 #include <QTimer>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -78,14 +83,47 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QCOMPARE(words("cases_left"), QStringLiteral("1 of 8 cases ticked"));
     QCOMPARE(share(), row().runs_done / 6.0);
   }
-  void click_box(int at) {
+  /// In words like "1 min 05 s left".
+  static int seconds_in(const QString& text) {
+    static const QRegularExpression span(QStringLiteral("(?:([0-9]+) min )?([0-9]+) s\\b"));
+    const QRegularExpressionMatch match = span.match(text);
+    return match.hasMatch() ? match.captured(1).toInt() * 60 + match.captured(2).toInt() : -1;
+  }
+  bool is_read() {
+    return BenchWindow::wait_for([this] { return row().runner && row().runner->state() != n2nq::app::CaseRunner::State::reading; });
+  }
+  /// Writes into the summaries of so many of the own case's runs that they were broken, and has the next session read it; fewer: failed.
+  QStringList break_runs(int amount) {
+    QStringList out;
+    if (!is_read()) return out;
+    for (const n2nq::app::CaseRunResult* run : row().runner->results().all()) {
+      if (out.size() == amount) break;
+      const QString path = run->folder + QStringLiteral("/summary.json");
+      QByteArray text = n2nq::ui_test::file_text(path);
+      text.replace("\"verdict\": \"clean\"", "\"verdict\": \"broken\"").replace("\"verdict\": \"degraded\"", "\"verdict\": \"broken\"");
+      if (n2nq::ui_test::write_text(path, text)) out += run->folder;
+    }
+    bench->reopen();
+    bench->window().resize(1280, 720);
+    show_cases();
+    return is_read() ? out : QStringList();
+  }
+  /// What the own case gives that run when it is made again.
+  double seconds_of(const QString& run) {
+    const n2nq::app::CaseResults& results = row().runner->results();
+    for (const n2nq::app::CaseRunResult* each : results.all()) {
+      if (each->folder == run) return each->planned_s + results.overhead_s(0);
+    }
+    return std::nan("");
+  }
+  QPoint box_of(int at) {
     QStyleOptionViewItem option;
     option.initFrom(table());
     option.rect = table()->visualRect(table()->model()->index(at, 0));
     option.features = QStyleOptionViewItem::HasCheckIndicator | QStyleOptionViewItem::HasDisplay;
-    const QRect box = table()->style()->subElementRect(QStyle::SE_ItemViewItemCheckIndicator, &option, table());
-    QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, box.center());
+    return table()->style()->subElementRect(QStyle::SE_ItemViewItemCheckIndicator, &option, table()).center();
   }
+  void click_box(int at) { QTest::mouseClick(table()->viewport(), Qt::LeftButton, {}, box_of(at)); }
 
  private slots:
   void the_seven_and_ones_own_are_listed() {
@@ -103,6 +141,7 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     for (int at = 0; at < own; ++at) click_box(at);
     QVERIFY(desk().ticked_rows().empty());
     QVERIFY(!button("button_cases_run")->isEnabled());
+    QCOMPARE(button("button_cases_run")->toolTip(), QStringLiteral("No case is ticked"));
     table()->setCurrentIndex(table()->model()->index(own, 1));
     QTest::keyClick(table(), Qt::Key_Space);
     QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
@@ -147,6 +186,7 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     };
     QVERIFY(bench->type(QStringLiteral("case_repeats"), QStringLiteral("0")));
     QVERIFY2(are_refused("Repeats of each run must be"), qPrintable(button("button_cases_run")->toolTip()));
+    QCOMPARE(words("cases_problem"), QStringLiteral("✕ ") + button("button_cases_run")->toolTip());
     // The field cannot be mended there, and nothing goes by it.
     QVERIFY(bench->click(QStringLiteral("scale_stress")));
     QVERIFY(settled());
@@ -164,6 +204,7 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(bench->type(QStringLiteral("case_repeats"), QString()));
     QVERIFY(settled());
     QVERIFY(button("button_cases_run")->isEnabled() && !desk().choice().repeats);
+    QCOMPARE(words("cases_problem"), QString());
     show_cases();
   }
 
@@ -198,6 +239,18 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(bench->click(QStringLiteral("button_cases_run")));
     QVERIFY(BenchWindow::wait_for([this] { return row().runs_done >= 1; }));
     QVERIFY(!button("scale_thesis")->isEnabled());
+    // Nor can a box be changed, and what begins cases says what is in the way.
+    click_box(own);
+    QTest::keyClick(table(), Qt::Key_Space);
+    QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
+    QHelpEvent asks(QEvent::ToolTip, box_of(own), table()->viewport()->mapToGlobal(box_of(own)));
+    QApplication::sendEvent(table()->viewport(), &asks);
+    QCOMPARE(QToolTip::text(), QStringLiteral("A test case runs: what is chosen belongs to it"));
+    QToolTip::hideText();
+    for (const char* name : {"button_cases_run", "button_cases_run_all", "button_cases_resume"}) {
+      QVERIFY2(!button(name)->isEnabled(), name);
+      QCOMPARE(button(name)->toolTip(), QStringLiteral("A test case runs: pause or stop it first"));
+    }
     bench->window().show_page(QStringLiteral("Bench"));
     QVERIFY(!button("button_start_all")->isEnabled());
     QVERIFY2(button("button_stop_all")->toolTip().contains(QStringLiteral("Stop on the page Test cases")),
@@ -220,6 +273,7 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY2(status->text().contains(QStringLiteral("no run yet")), qPrintable(status->text()));
     QVERIFY2(cell(own, 5).contains(QStringLiteral("paused")), qPrintable(cell(own, 5)));
     says_how_far_it_is();
+    QVERIFY(button("button_cases_resume")->property("main").toBool() && !button("button_cases_run_all")->property("main").toBool());
     QVERIFY(values()->rowCount() >= 1);
     bench->window().show_page(QStringLiteral("Bench"));
     QVERIFY(button("button_start_all")->isEnabled());
@@ -409,6 +463,129 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QCOMPARE(row().state, CasesDesk::State::done);
   }
 
+  void a_case_that_is_begun_anew_in_place_of_marked_runs_counts_all_its_runs() {
+    const QString before = row().folder;
+    begin_with("build", "another one", before);
+    const QStringList broken = break_runs(1);
+    QCOMPARE(broken.size(), 1);
+    QStringList wrong, texts;
+    const auto look = [&] {
+      if (!desk().is_on()) return;
+      const bool begun = row().folder != before;
+      const double done = begun ? row().runs_done : 0, shown = desk().share();
+      if (shown < done / 6 || shown > (done + 1) / 6) wrong += QStringLiteral("%1 with %2 of 6 runs done").arg(shown).arg(done);
+      if (begun) texts += desk().time_text();
+    };
+    const auto progress = connect(&desk(), &CasesDesk::progressed, this, look);
+    const auto counts = connect(&desk(), &CasesDesk::row_changed, this, look);
+    const int answered = answer_about_build(QStringLiteral("Begin anew"));
+    desk().run_again(own, broken);
+    QVERIFY(desk().is_on());
+    QVERIFY(BenchWindow::wait_for([&] { return answers == answered; }));
+    QVERIFY(BenchWindow::wait_for([&] { return !desk().is_on() && row().folder != before && row().state == CasesDesk::State::done; }));
+    disconnect(progress);
+    disconnect(counts);
+    QVERIFY(settled());
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(u'\n')));
+    QVERIFY(!texts.isEmpty());
+    QCOMPARE(texts.filter(QStringLiteral(", Resume goes on")), texts);
+    QCOMPARE(row().runs_done, 6);
+  }
+
+  void of_runs_that_are_made_again_those_that_were_begun_count_also_where_the_others_are_called_off() {
+    const QStringList broken = break_runs(3);
+    QCOMPARE(broken.size(), 3);
+    const auto runs_there = [folder = row().folder] {
+      return QDir(folder + QStringLiteral("/runs")).entryList(QDir::Dirs | QDir::NoDotAndDotDot).size();
+    };
+    const auto before = runs_there();
+    const double others_s = seconds_of(broken[1]) + seconds_of(broken[2]);
+    double most = 0;
+    const auto watched = connect(&desk(), &CasesDesk::progressed, this, [&] {
+      if (desk().is_on()) most = std::max(most, desk().share());
+    });
+    desk().run_again(own, broken);
+    QVERIFY(desk().run() != nullptr);
+    // With those behind the one in progress.
+    const QString left = desk().time_text();
+    QVERIFY2(seconds_in(left) >= others_s, qPrintable(left));
+    QVERIFY2(!left.contains(QStringLiteral("Resume")), qPrintable(left));
+    QVERIFY(bench->click(QStringLiteral("button_cases_pause")));
+    QVERIFY2(desk().share() <= 1 / 3.0, qPrintable(QString::number(desk().share())));
+    QVERIFY(wait_off());
+    disconnect(watched);
+    QVERIFY2(most <= 1 / 3.0, qPrintable(QString::number(most)));
+    QVERIFY(settled());
+    QCOMPARE(runs_there(), before + 1);
+  }
+
+  void a_run_that_is_made_again_in_an_unfinished_case_is_all_that_takes_time() {
+    const QStringList broken = break_runs(1);
+    QCOMPARE(broken.size(), 1);
+    // Of the others, three are to come.
+    QStringList folders;
+    for (const n2nq::app::CaseRunResult* run : row().runner->results().all()) folders += run->folder;
+    QCOMPARE(folders.size(), 6);
+    // What is marked is told by its place.
+    static const QRegularExpression marked(QStringLiteral("◯ (services [123][^:\\n]*|all points): [^\\n]*broken"));
+    const auto* notes = bench->find<QTextBrowser>(QStringLiteral("case_notes"));
+    QVERIFY2(BenchWindow::wait_for([notes] { return notes->toPlainText().contains(marked); }), qPrintable(notes->toPlainText()));
+    for (const QString& gone : folders.mid(3)) QVERIFY(QDir(gone).removeRecursively());
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QVERIFY(BenchWindow::wait_for([this] { return row().runs_done == 3 && row().state == CasesDesk::State::stopped; }));
+    QVERIFY(is_read());
+    const double one_s = seconds_of(broken.first());
+    desk().run_again(own, broken);
+    QVERIFY(desk().run() != nullptr);
+    const QString left = desk().time_text();
+    QVERIFY2(seconds_in(left) >= 0 && seconds_in(left) <= std::ceil(one_s), qPrintable(QStringLiteral("%1: %2").arg(one_s).arg(left)));
+    QVERIFY(wait_off());
+    QVERIFY(settled());
+    QCOMPARE(row().runs_done, 3);
+    QCOMPARE(row().state, CasesDesk::State::stopped);
+  }
+
+  void resume_takes_as_long_as_was_said_before_it() {
+    // Behind the one that is half done, another of which one run is to come.
+    const QString file = bench->folder() + QStringLiteral("/cases/tail.yaml");
+    QVERIFY(QFile::copy(bench->folder() + QStringLiteral("/cases/sweep.yaml"), file));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(table()->model()->rowCount(), own + 2);
+    const auto tail = [this]() -> const CasesDesk::Row& { return desk().rows()[own + 1]; };
+    desk().set_ticked(own + 1, true);
+    desk().run({own + 1}, CasesDesk::Begin::anew);
+    QVERIFY(BenchWindow::wait_for([&] { return !desk().is_on() && tail().state == CasesDesk::State::done; }));
+    QVERIFY(settled());
+    const QString folder = tail().folder;
+    QVERIFY(QDir(tail().runner->results().all().front()->folder).removeRecursively());
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QVERIFY(BenchWindow::wait_for([&] { return tail().runs_done == 5 && tail().state == CasesDesk::State::stopped; }));
+    QVERIFY(is_read());
+    QVERIFY(BenchWindow::wait_for([&] { return !tail().runner || tail().runner->state() != n2nq::app::CaseRunner::State::reading; }));
+    QCOMPARE(desk().resumable(), (std::vector<int>{own, own + 1}));
+    const QString said = words("cases_doing");
+    QVERIFY2(said.startsWith(QStringLiteral("8 of 12 runs done; Resume goes on with 4 runs, about ")), qPrintable(said));
+    QElapsedTimer since;
+    since.start();
+    desk().run(desk().resumable(), CasesDesk::Begin::go_on);
+    QVERIFY(desk().run() != nullptr);
+    const QString left = desk().time_text();
+    // Less what has passed meanwhile, and no more.
+    const int passed_s = static_cast<int>(since.elapsed() / 1000) + 1;
+    const QString both = said + u'\n' + left;
+    QVERIFY2(seconds_in(left) <= seconds_in(said) && seconds_in(left) >= seconds_in(said) - passed_s, qPrintable(both));
+    desk().stop_now();
+    QVERIFY(wait_off());
+    QVERIFY(QFile::remove(file) && QDir(folder).removeRecursively());
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(table()->model()->rowCount(), own + 1);
+    QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
+  }
+
   void between_hosts_the_table_says_what_their_clocks_leave_open() {
     n2nq::app::Figure figure;
     figure.x = {.title = QStringLiteral("place"), .names = {QStringLiteral("both external")}};
@@ -472,6 +649,16 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QTest::keyClick(table, Qt::Key_Return);
     const QString told = card.findChild<QLabel*>(QStringLiteral("case_point"))->text();
     QVERIFY2(told.contains(QStringLiteral("broken: no receiver")), qPrintable(told));
+  }
+
+  void what_is_marked_is_told_by_its_place_for_each_reason_once() {
+    n2nq::app::Figure figure;
+    figure.x = {.title = QStringLiteral("Message size"), .unit = QStringLiteral("kB")};
+    figure.series = {{.points = {{.x = 1, .y = 31, .why = QStringLiteral("disturbed")},
+                                 {.x = 4, .y = 90, .why = QStringLiteral("broken: no receiver")},
+                                 {.x = 16, .y = 95, .why = QStringLiteral("disturbed")}}}};
+    QCOMPARE(n2nq::app::marked_notes(figure), QStringList({QStringLiteral("◯ message size 1 kB; message size 16 kB: disturbed"),
+                                                           QStringLiteral("◯ message size 4 kB: broken: no receiver")}));
   }
 
   void what_tells_little_is_grey_and_says_why() {

@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "tests/ui/support/cases_page_test.h"
+#include "ui/widget/elided_label.h"
 
 class TestExternalSets : public n2nq::ui_test::CasesPageTest {
   Q_OBJECT
@@ -37,7 +38,12 @@ class TestExternalSets : public n2nq::ui_test::CasesPageTest {
     for (int i = 0; i < 3; ++i) {
       choose(i, i + 1);
       QCOMPARE(is_refused(), i < 2);
-      for (int other = 0; other < 3; ++other) QCOMPARE(is_marked(other), i < 2 && other > i);
+      for (int other = 0; other < 3; ++other) {
+        QCOMPARE(is_marked(other), i < 2 && other > i);
+        QCOMPARE(box(other)->toolTip().contains(QStringLiteral("choose all three machines, or none")), is_marked(other));
+      }
+      QCOMPARE(bench->find<n2nq::ui::ElidedLabel>(QStringLiteral("cases_problem"))->full_text(),
+               i < 2 ? QStringLiteral("✕ External sets: choose all three machines, or none") : QString());
     }
     QVERIFY(settled());
     QVERIFY(button("button_cases_run")->isEnabled() && button("button_cases_run_all")->isEnabled());

@@ -15,6 +15,7 @@
 #include "tests/ui/support/bench_window.h"
 #include "ui/page/bench_page.h"
 #include "ui/text/figures.h"
+#include "ui/widget/focus_table.h"
 #include "ui/widget/message_bar.h"
 #include "ui/widget/progress_strip.h"
 #include "ui/widget/save_as_dialog.h"
@@ -30,6 +31,7 @@ class TestMainWindow : public QObject {
  private slots:
   void the_first_start_shows_the_quick_preset();
   void every_control_has_a_name_and_a_tooltip();
+  void every_list_shows_that_it_has_the_focus();
   void bad_values_are_refused_beside_their_field();
   void nothing_starts_with_a_bad_value();
   void a_problem_in_the_advanced_settings_is_shown_there();
@@ -75,6 +77,13 @@ void TestMainWindow::every_control_has_a_name_and_a_tooltip() {
     if (needs_tooltip) QVERIFY2(!widget->toolTip().isEmpty(), who.constData());
   }
   QVERIFY(controls > 40);
+}
+
+void TestMainWindow::every_list_shows_that_it_has_the_focus() {
+  BenchWindow bench;
+  for (const char* name : {"senders_table", "receivers_table", "hosts_table", "paths_table", "cases_table", "results_table"}) {
+    QVERIFY2(bench.find<ui::FocusTable>(QString::fromLatin1(name)) != nullptr, name);
+  }
 }
 
 void TestMainWindow::bad_values_are_refused_beside_their_field() {

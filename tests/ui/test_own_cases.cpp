@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Case files of one's own, on the page of test cases: copied from another case, edited beside the window, run as they were written last.
+#include <QAbstractButton>
 #include <QComboBox>
 #include <QDesktopServices>
 #include <QDir>
@@ -29,24 +30,63 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "open_file");
     const QString copy = bench->folder() + QStringLiteral("/cases/delay.yaml");
     table()->setCurrentIndex(table()->model()->index(2, 1));
-    QVERIFY(bench->click(QStringLiteral("button_case_new")));
+    QVERIFY2(button("button_case_copy")->toolTip().contains(bench->folder() + QStringLiteral("/cases")),
+             qPrintable(button("button_case_copy")->toolTip()));
+    QVERIFY(bench->click(QStringLiteral("button_case_copy")));
     QVERIFY(settled());
     QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
     QCOMPARE(opened, QStringList(copy));
     QVERIFY2(bench->messages().contains(QStringLiteral("Copied to ") + copy), qPrintable(bench->messages()));
-    // It is the one that is chosen now, and as good as the one it was made from.
+    // It is the one that is chosen now, says what it is, and is otherwise the one it was made from.
     QCOMPARE(table()->model()->rowCount(), 9);
     QCOMPARE(table()->currentIndex().row(), own);
-    QCOMPARE(cell(own, 1), QStringLiteral("Delay"));
+    QCOMPARE(cell(own, 1), QStringLiteral("Delay (copy)"));
     QCOMPARE(cell(own, 2), cell(2, 2));
+    QByteArray source = QByteArray::fromStdString(desk().rows()[2].file.read.file->text);
+    QCOMPARE(n2nq::ui_test::file_text(copy), source.replace("\ntitle: Delay\n", "\ntitle: Delay (copy)\n"));
     // What is written into it shows when one comes back.
-    QByteArray text = n2nq::ui_test::file_text(copy).replace("title: Delay", "title: My delay");
+    QByteArray text = n2nq::ui_test::file_text(copy).replace("title: Delay (copy)", "title: My delay");
     QVERIFY(n2nq::ui_test::write_text(copy, text));
     bench->window().show_page(QStringLiteral("Bench"));
     bench->window().show_page(QStringLiteral("Test cases"));
     QVERIFY(settled());
     QCOMPARE(cell(own, 1), QStringLiteral("My delay"));
     QVERIFY(QFile::remove(copy));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
+  }
+
+  void copies_are_told_apart_however_titles_are_written() {
+    QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "open_file");
+    const QString path = bench->folder() + QStringLiteral("/cases/quoted.yaml");
+    const QByteArray sweep = n2nq::ui_test::file_text(bench->folder() + QStringLiteral("/cases/sweep.yaml"));
+    const QByteArray text = QByteArray(sweep).replace("title: Small sweep\n", "title: \"Rise: fall\"  # both\n");
+    QVERIFY(n2nq::ui_test::write_text(path, text));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(cell(own, 1), QStringLiteral("Rise: fall"));
+    opened.clear();
+    // A copy, another one of it, and one of which nobody can say where its title ends.
+    for (const char* title : {"Rise: fall (copy)", "Rise: fall (copy 2)"}) {
+      QVERIFY(bench->click(QStringLiteral("button_case_copy")));
+      QVERIFY(settled());
+      QCOMPARE(cell(table()->currentIndex().row(), 1), QString::fromLatin1(title));
+      QCOMPARE(n2nq::ui_test::file_text(opened.last()), QByteArray(text).replace("Rise: fall", title));
+    }
+    const QByteArray folded = QByteArray(sweep).replace("title: Small sweep\n", "title: Rise\n  and fall\n");
+    QVERIFY(n2nq::ui_test::write_text(opened.last(), folded));
+    bench->window().show_page(QStringLiteral("Bench"));
+    bench->window().show_page(QStringLiteral("Test cases"));
+    QVERIFY(settled());
+    QCOMPARE(cell(table()->currentIndex().row(), 1), QStringLiteral("Rise and fall"));
+    QVERIFY(bench->click(QStringLiteral("button_case_copy")));
+    QVERIFY(settled());
+    QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
+    QCOMPARE(opened.size(), 3);
+    QCOMPARE(n2nq::ui_test::file_text(opened.last()), folded);
+    for (const QString& copy : opened) QVERIFY(QFile::remove(copy));
+    QVERIFY(QFile::remove(path));
     bench->window().show_page(QStringLiteral("Bench"));
     show_cases();
     QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
@@ -77,7 +117,7 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QCOMPARE(cell(own, 1), QStringLiteral("Third"));
     // A copy that is made meanwhile is listed as soon as nothing runs.
     QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "open_file");
-    QVERIFY(bench->click(QStringLiteral("button_case_new")));
+    QVERIFY(bench->click(QStringLiteral("button_case_copy")));
     QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
     QCOMPARE(opened.last(), folder_of_cases + QStringLiteral("edited-2.yaml"));
     QCOMPARE(table()->model()->rowCount(), own + 2);

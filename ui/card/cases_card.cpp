@@ -4,10 +4,13 @@
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
+#include <QStyledItemDelegate>
 #include <QTableView>
+#include <QToolTip>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
@@ -16,8 +19,10 @@
 #include "app/settings/text_value.h"
 #include "ui/model/cases_model.h"
 #include "ui/text/figures.h"
+#include "ui/text/tooltip.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
+#include "ui/widget/focus_table.h"
 #include "ui/widget/progress_line.h"
 #include "ui/widget/setting_fields.h"
 
@@ -36,7 +41,10 @@ const char* const scale_meanings[] = {"The shape in minutes: short runs, few val
                                       "The numbers of the thesis, three repeats unless said otherwise",
                                       "Each curve until the knee: up to which load it keeps up"};
 const char* const run_selected_meaning = "Begins the ticked cases, one after the other";
-const char* const run_all_meaning = "Begins all cases, one after the other";
+const char* const run_all_meaning = "Ticks all cases and begins them anew, one after the other";
+const char* const runs_already = "A test case runs: pause or stop it first";
+const char* const none_ticked = "No case is ticked";
+const char* const ticking_meaning = "Space ticks the chosen case";
 const char* const locked = "A test case runs: what is chosen belongs to it";
 const char* const hosts_wanted = "External sets: choose all three machines, or none";
 const char* const repeats_of_stress = "At Stress each load runs until it is clear whether it is too much, at most three times";
@@ -53,23 +61,48 @@ QString place_meaning(const QString& whose) {
   return QStringLiteral("Where %1 run in external sets; internal ones run beside N2NQ").arg(whose);
 }
 
+/// Boxes to tick that are locked while a case runs, and say so.
+class TickDelegate : public QStyledItemDelegate {
+ public:
+  TickDelegate(const CasesDesk& desk, QObject* parent) : QStyledItemDelegate(parent), desk_(desk) {}
+
+  bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option, const QModelIndex& index) override {
+    return !desk_.is_on() && QStyledItemDelegate::editorEvent(event, model, option, index);
+  }
+  bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option, const QModelIndex& index) override {
+    if (!desk_.is_on() || event->type() != QEvent::ToolTip) return QStyledItemDelegate::helpEvent(event, view, option, index);
+    QToolTip::showText(event->globalPos(), QString::fromLatin1(locked), view);
+    return true;
+  }
+
+ protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    QStyledItemDelegate::initStyleOption(option, index);
+    if (desk_.is_on()) option->state.setFlag(QStyle::State_Enabled, false);
+  }
+
+ private:
+  const CasesDesk& desk_;
+};
+
 }  // namespace
 
-CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidget* parent)
+CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, const QString& cases_folder, Theme& theme, QWidget* parent)
     : QWidget(parent), desk_(desk), hosts_(hosts), theme_(theme) {
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(0, 0, 0, 0);
   auto* card = new Card(QStringLiteral("Test cases"));
-  new_ =
-      make_button("button_case_new", QStringLiteral("New…"), QStringLiteral("Copies the chosen case into a file of your own and opens it"));
+  const QString copy_meaning = QStringLiteral("Copies the chosen case into a file of your own in %1, chooses it, and opens it");
+  copy_ = make_button("button_case_copy", QStringLiteral("Copy"), tooltip_of(copy_meaning.arg(cases_folder)));
+  copy_->setAccessibleName(QStringLiteral("Copy the chosen case"));
   run_selected_ = make_button("button_cases_run", QStringLiteral("Run selected"), QString::fromLatin1(run_selected_meaning));
   run_all_ = make_button("button_cases_run_all", QStringLiteral("Run all"), QString::fromLatin1(run_all_meaning));
-  for (QPushButton* button : {new_, run_selected_, run_all_}) card->title_row()->addWidget(button);
+  for (QPushButton* button : {copy_, run_selected_, run_all_}) card->title_row()->addWidget(button);
   card->body()->addWidget(make_list(), 1);
   card->body()->addWidget(make_choice());
   card->body()->addWidget(make_progress());
   all->addWidget(card);
-  connect(new_, &QPushButton::clicked, this, [this] { emit copy_requested(current_row()); });
+  connect(copy_, &QPushButton::clicked, this, [this] { emit copy_requested(current_row()); });
   connect(run_selected_, &QPushButton::clicked, this, [this] { desk_.run(desk_.ticked_rows(), CasesDesk::Begin::anew); });
   connect(run_all_, &QPushButton::clicked, this, &CasesCard::run_all);
   connect(pause_, &QPushButton::clicked, &desk_, &CasesDesk::pause);
@@ -101,8 +134,9 @@ QPushButton* CasesCard::make_button(const char* name, const QString& text, const
 
 QWidget* CasesCard::make_list() {
   model_ = new CasesModel(desk_, theme_, this);
-  table_ = described(new QTableView, "cases_table", QStringLiteral("Test cases"), QStringLiteral("Space ticks the chosen case"));
+  table_ = described(new FocusTable(theme_), "cases_table", QStringLiteral("Test cases"), QString::fromLatin1(ticking_meaning));
   table_->setModel(model_);
+  table_->setItemDelegateForColumn(CasesModel::tick, new TickDelegate(desk_, table_));
   table_->setShowGrid(false);
   table_->setWordWrap(false);
   table_->setTabKeyNavigation(false);
@@ -119,6 +153,7 @@ QWidget* CasesCard::make_list() {
   table_->horizontalHeader()->setSectionResizeMode(CasesModel::sweep, QHeaderView::Stretch);
   table_->installEventFilter(this);
   table_->viewport()->installEventFilter(this);
+  connect(&desk_, &CasesDesk::on_changed, this, [this] { table_->viewport()->update(); });  // all boxes at once
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) {
       const app::LibraryCase& file = desk_.rows()[static_cast<std::size_t>(current.row())].file;
@@ -164,7 +199,7 @@ bool CasesCard::eventFilter(QObject* watched, QEvent* event) {
 
 void CasesCard::toggle_current() {
   const int row = current_row();
-  if (row >= 0) desk_.set_ticked(row, !desk_.rows()[static_cast<std::size_t>(row)].ticked);
+  if (row >= 0 && !desk_.is_on()) desk_.set_ticked(row, !desk_.rows()[static_cast<std::size_t>(row)].ticked);
 }
 
 QWidget* CasesCard::make_choice() {
@@ -189,7 +224,12 @@ QWidget* CasesCard::make_choice() {
   row->addSpacing(space::card);
   row->addWidget(make_label(QStringLiteral("Warm-up"), "secondary"));
   row->addWidget(warm_up_);
-  row->addStretch(1);
+  row->addSpacing(space::card);
+  // There is room for it whether there is anything to say or not.
+  problem_ = new ElidedLabel("problem", 2);
+  problem_->setObjectName(QStringLiteral("cases_problem"));
+  problem_->setAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  row->addWidget(problem_, 1);
   box->addLayout(row);
   box->addWidget(make_hosts());
   return part;
@@ -341,7 +381,8 @@ void CasesCard::fill_hosts() {
     const bool unknown = !present.isEmpty() && box->findData(present) < 0;
     if (unknown) box->addItem(QStringLiteral("%1: %2 (unknown)").arg(whose, present), present);
     box->setCurrentIndex(std::max(0, box->findData(present)));
-    box->setToolTip(unknown ? QStringLiteral("There is no machine %1 on the page Hosts any more: choose another").arg(present) : place_meaning(whose));
+    place_meanings_[i] =
+        unknown ? QStringLiteral("There is no machine %1 on the page Hosts any more: choose another").arg(present) : place_meaning(whose);
   }
   for (QComboBox* box : places_) box->setVisible(!known.empty() || any_chosen);
   no_hosts_->setVisible(known.empty() && !any_chosen);
@@ -380,8 +421,9 @@ void CasesCard::refresh() {
   const bool on = desk_.is_on();
   const auto ticked = desk_.ticked_rows();
   const auto resumable = desk_.resumable();
-  const QString& hold = desk_.hold();
-  const QString refused = hold.isEmpty() ? choice_problem() : hold;
+  const QString hold = on ? QString::fromLatin1(runs_already) : desk_.hold();
+  const QString unfit = choice_problem();
+  const QString refused = hold.isEmpty() ? unfit : hold;
   QString in_the_way;  // of the ticked ones
   for (const int row : ticked) {
     if (in_the_way.isEmpty()) in_the_way = problem_of(desk_.rows()[static_cast<std::size_t>(row)]);
@@ -391,21 +433,24 @@ void CasesCard::refresh() {
     if (const QString problem = problem_of(row); !problem.isEmpty()) left_out += problem;
   }
   const std::size_t runnable = runnable_rows().size();
-  new_->setEnabled(current_row() >= 0);
-  run_selected_->setEnabled(!on && refused.isEmpty() && !ticked.empty() && in_the_way.isEmpty());
+  copy_->setEnabled(current_row() >= 0);
+  run_selected_->setEnabled(refused.isEmpty() && !ticked.empty() && in_the_way.isEmpty());
   run_selected_->setToolTip(!refused.isEmpty()     ? refused
+                            : ticked.empty()       ? QString::fromLatin1(none_ticked)
                             : in_the_way.isEmpty() ? QString::fromLatin1(run_selected_meaning)
                                                    : QStringLiteral("Cannot be run at this scale: ") + in_the_way);
   run_all_->setText(QStringLiteral("Run all %1").arg(runnable));
-  run_all_->setEnabled(!on && refused.isEmpty() && runnable > 0);
+  run_all_->setEnabled(refused.isEmpty() && runnable > 0);
   run_all_->setToolTip(!refused.isEmpty()   ? refused
                        : left_out.isEmpty() ? QString::fromLatin1(run_all_meaning)
                                             : QStringLiteral("%1, without those that cannot be run at this scale:\n%2")
                                                   .arg(QString::fromLatin1(run_all_meaning), left_out.join(u'\n')));
-  set_style_property(run_all_, "main", run_all_->isEnabled());
   pause_->setEnabled(on && !desk_.is_pausing());
   stop_->setEnabled(on);
-  resume_->setEnabled(!on && hold.isEmpty() && !resumable.empty());
+  resume_->setEnabled(hold.isEmpty() && !resumable.empty());
+  // The one main button: what was begun goes on before anything begins anew.
+  set_style_property(resume_, "main", resume_->isEnabled());
+  set_style_property(run_all_, "main", run_all_->isEnabled() && !resume_->isEnabled());
   const QString goes_on = resumable.size() == 1 ? QStringLiteral("1 ticked case") : QStringLiteral("%1 ticked cases").arg(resumable.size());
   resume_->setToolTip(!hold.isEmpty()     ? hold
                       : resumable.empty() ? QStringLiteral("No ticked case was begun and not finished")
@@ -426,12 +471,17 @@ void CasesCard::refresh() {
   const QString no_repeats = desk_.choice().scale == app::Scale::stress ? QString::fromLatin1(repeats_of_stress) : lock;
   repeats_->set_locked(no_repeats, no_repeats.isEmpty() ? repeats_meaning : no_repeats);
   warm_up_->set_locked(lock, on ? lock : warm_up_meaning);
-  for (QComboBox* box : places_) {
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    QComboBox* box = places_[i];
     const bool missing = some_hosts_missing() && box->currentIndex() <= 0;
+    const QString why = missing ? QString::fromLatin1(hosts_wanted) : QString();
     set_style_property(box, "refused", missing);
-    box->setAccessibleDescription(missing ? QString::fromLatin1(hosts_wanted) : QString());
+    box->setAccessibleDescription(why);
+    box->setToolTip(on ? lock : missing ? why + u'\n' + place_meanings_[i] : place_meanings_[i]);
     box->setEnabled(!on);
   }
+  problem_->set_text(unfit.isEmpty() ? QString() : QStringLiteral("✕ ") + unfit);
+  table_->setToolTip(on ? lock : QString::fromLatin1(ticking_meaning));
   refresh_progress();
 }
 

@@ -23,7 +23,8 @@ class UnitEdit;
 class CasesCard : public QWidget {
   Q_OBJECT
  public:
-  CasesCard(CasesDesk& desk, app::HostBook& hosts, Theme& theme, QWidget* parent = nullptr);
+  /// `cases_folder`: where files of one's own are.
+  CasesCard(CasesDesk& desk, app::HostBook& hosts, const QString& cases_folder, Theme& theme, QWidget* parent = nullptr);
 
   /// The row that is shown; -1: none.
   int current_row() const;
@@ -71,14 +72,15 @@ class CasesCard : public QWidget {
   bool current_is_own_ = false;
   CasesModel* model_ = nullptr;
   QTableView* table_ = nullptr;
-  QPushButton *new_ = nullptr, *run_selected_ = nullptr, *run_all_ = nullptr, *pause_ = nullptr, *stop_ = nullptr, *resume_ = nullptr;
+  QPushButton *copy_ = nullptr, *run_selected_ = nullptr, *run_all_ = nullptr, *pause_ = nullptr, *stop_ = nullptr, *resume_ = nullptr;
   std::array<QPushButton*, app::all_scales.size()> scales_{};
   UnitEdit *repeats_ = nullptr, *warm_up_ = nullptr;
   QString repeats_problem_, warm_up_problem_;
   std::array<QComboBox*, 3> places_{};
+  std::array<QString, 3> place_meanings_;  // what each says while nothing is in its way
   QLabel* no_hosts_ = nullptr;
   ProgressLine* line_ = nullptr;
-  ElidedLabel *doing_ = nullptr, *left_ = nullptr;
+  ElidedLabel *problem_ = nullptr, *doing_ = nullptr, *left_ = nullptr;
 };
 
 }  // namespace n2nq::ui

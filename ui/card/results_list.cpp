@@ -19,6 +19,7 @@
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/elided_label.h"
+#include "ui/widget/focus_table.h"
 #include "ui/widget/middle_elided.h"
 #include "ui/widget/setting_fields.h"
 
@@ -81,7 +82,7 @@ QWidget* ResultsList::make_list() {
   card->body()->addWidget(make_filters());
 
   model_ = new ResultsModel(theme_, this);
-  table_ = described(new QTableView, "results_table", QStringLiteral("Results, newest first"), QString());
+  table_ = described(new FocusTable(theme_), "results_table", QStringLiteral("Results, newest first"), QString());
   table_->setModel(model_);
   table_->setItemDelegateForColumn(ResultsModel::machines, new MiddleElided<>(table_));
   table_->setShowGrid(false);

@@ -257,14 +257,22 @@ bool CasesDesk::go_on_with_runner(int row) {
   if (!runner || runner->state() == app::CaseRunner::State::reading || runner->folder().build() != build_) return false;
   set_state(row, State::running);
   emit opened(row);
-  if (!again_.isEmpty()) {
-    runner->run_again(again_.takeFirst());
+  if (!again_.empty()) {
+    runner->run_again(next_again());
   } else if (runner->state() == app::CaseRunner::State::idle) {
     runner->start();
   } else {
     on_stood_still(row);
   }
   return true;
+}
+
+/// Which run is made again next; from then on it is begun.
+QString CasesDesk::next_again() {
+  const QString folder = again_.front().folder;
+  again_.erase(again_.begin());
+  ++again_begun_;
+  return folder;
 }
 
 /// A runner is made where there is a folder; it reads what is finished.
@@ -402,7 +410,11 @@ void CasesDesk::answer(Answer answer) {
   const int row = std::exchange(asked_row_, -1);
   Prepared prepared = std::move(*std::exchange(asked_, std::nullopt));
   if (answer == Answer::anew) {
+    // All its runs are to come, also where some were to be made again.
     again_.clear();
+    again_all_ = 0;
+    rows_[static_cast<std::size_t>(row)].how = Begin::anew;
+    set_state(row, State::queued);
     prepare_and_start(row, Begin::anew);
     return;
   }
@@ -417,7 +429,7 @@ void CasesDesk::start(int row, Prepared prepared) {
   use(row, std::move(prepared));
   set_state(row, State::running);
   emit opened(row);
-  if (again_.isEmpty()) rows_[static_cast<std::size_t>(row)].runner->start();
+  if (again_.empty()) rows_[static_cast<std::size_t>(row)].runner->start();
 }
 
 void CasesDesk::run_again(int row, const QStringList& folders) {
@@ -425,10 +437,13 @@ void CasesDesk::run_again(int row, const QStringList& folders) {
   const Row& at = rows_[static_cast<std::size_t>(row)];
   if (!at.runner) return;
   again_.clear();
-  for (const app::CaseRunResult* run : at.runner->results().all()) {
-    if (folders.contains(run->folder) && !at.runner->results().why(*run).isEmpty()) again_ += run->folder;
+  const app::CaseResults& results = at.runner->results();
+  const double overhead_s = results.overhead_s(app::CasePlan::overhead_first_s);
+  for (const app::CaseRunResult* run : results.all()) {
+    if (folders.contains(run->folder) && !results.why(*run).isEmpty()) again_.push_back({run->folder, run->planned_s + overhead_s});
   }
-  if (again_.isEmpty()) return;
+  if (again_.empty()) return;
+  again_begun_ = 0;
   again_all_ = static_cast<int>(again_.size());
   queue_.clear();
   together_ = {tick_name(at.file)};
@@ -447,10 +462,7 @@ void CasesDesk::on_stood_still(int row) {
   if (row != active_) return set_state(row, done ? State::done : State::stopped);
   if (!keep->problem().isEmpty()) emit told(keep->problem(), true);
   const bool goes_on = halting_ == Halt::none && keep->problem().isEmpty();
-  if (goes_on && !again_.isEmpty()) {
-    const QString next = again_.takeFirst();
-    return keep->run_again(next);
-  }
+  if (goes_on && !again_.empty()) return keep->run_again(next_again());
   const bool paused = halting_ == Halt::pause && keep->problem().isEmpty();
   set_state(row, done ? State::done : paused ? State::paused : State::stopped);
   if (!goes_on || !done) return halt();
@@ -528,10 +540,7 @@ CasesDesk::Progress CasesDesk::progress() const {
 
 double CasesDesk::share() const {
   const double run_share = run() != nullptr ? std::max(0.0, run()->progress()) : 0;
-  if (is_on() && again_all_ > 0) {
-    const int begun = again_all_ - static_cast<int>(again_.size());
-    return std::max(0.0, begun - 1 + run_share) / again_all_;
-  }
+  if (is_on() && again_all_ > 0) return std::max(0.0, again_begun_ - 1 + run_share) / again_all_;
   const Progress so_far = progress();
   return std::min(1.0, (so_far.runs_done + run_share) / std::max(1, so_far.runs_all));
 }
@@ -567,10 +576,16 @@ QString CasesDesk::time_text() const {
     const bool stops = at.runner && at.runner->state() == app::CaseRunner::State::stopping;
     return stops ? QStringLiteral("stopping this run") : QStringLiteral("pauses after this run");
   }
-  double seconds = at.runner ? at.runner->seconds_left() : 0;
-  for (const int row : queue_) seconds += rows_[static_cast<std::size_t>(row)].estimates[static_cast<std::size_t>(choice_.scale)].seconds;
-  const QString safe = span_text(seconds) + QStringLiteral(" left · safe to stop: finished runs are kept");
-  return again_all_ > 0 ? safe : safe + QStringLiteral(", Resume goes on");
+  const QString safe = QStringLiteral("%1 left · safe to stop: finished runs are kept");
+  if (again_all_ > 0) {
+    // What else is missing in the case is not run behind them.
+    double seconds = at.runner ? at.runner->again_seconds_left() : 0;
+    for (const Again& each : again_) seconds += each.seconds;
+    return safe.arg(span_text(seconds));
+  }
+  double seconds = seconds_left(at);
+  for (const int row : queue_) seconds += seconds_left(rows_[static_cast<std::size_t>(row)]);
+  return safe.arg(span_text(seconds)) + QStringLiteral(", Resume goes on");
 }
 
 app::Figure CasesDesk::figure(int row, std::size_t which) const {

@@ -150,6 +150,7 @@ class CasesDesk : public QObject {
   static Prepared prepare(const Wanted& wanted);
   void prepare_and_start(int row, Begin how);
   bool go_on_with_runner(int row);
+  QString next_again();
   struct Listed {
     std::vector<Row> rows;
     QString build;
@@ -181,8 +182,13 @@ class CasesDesk : public QObject {
   std::vector<int> queue_;  // without the active one
   QStringList together_;    // the tick_name() of what was asked for together last
   int active_ = -1;
-  QStringList again_;   // folders of runs that are still to be made again
-  int again_all_ = 0;   // with those that were, of what was asked for together last; 0: they are made for the first time
+  struct Again {
+    QString folder;
+    double seconds = 0;
+  };
+  std::vector<Again> again_;  // runs that are still to be made again
+  int again_begun_ = 0;       // so far, of what was asked for together last
+  int again_all_ = 0;         // of these, with those that are to come or were called off; 0: runs are made for the first time
   enum class Halt { none, pause, stop };
   Halt halting_ = Halt::none;
   QString hold_;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "app/figure/figure_doubts.h"
+#include "app/figure/figure_painter.h"
 #include "app/report/case_report.h"
 #include "app/report/report_files.h"
 #include "app/settings/qt_text.h"
@@ -46,7 +47,7 @@ CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
   row->setSpacing(space::card);
   auto* left = new QVBoxLayout;
   left->setSpacing(space::card);
-  left->addWidget(list_ = new CasesCard(*desk_, hosts, theme_), cases_share);
+  left->addWidget(list_ = new CasesCard(*desk_, hosts, cases_folder_, theme_), cases_share);
   left->addWidget(make_notes(), notes_share);
   row->addLayout(left, list_share);
   row->addWidget(figure_ = new CaseFigureCard(theme_), figure_share);
@@ -181,18 +182,10 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
   int number = 0;
   for (const app::FigureReference& reference : figure.references)
     html += paragraph(QStringLiteral("◇ %1 %2").arg(++number).arg(reference.text));
-  QMap<QString, int> reasons;
   for (const app::FigureSeries& series : figure.series) {
     if (!series.not_run.isEmpty()) html += paragraph(QStringLiteral("%1: not run: %2").arg(series.name, series.not_run));
-    for (const app::FigurePoint& point : series.points) {
-      if (!point.why.isEmpty()) ++reasons[point.why];
-    }
   }
-  for (auto reason = reasons.begin(); reason != reasons.end(); ++reason) {
-    html += paragraph(QStringLiteral("◯ %1 %2: %3")
-                          .arg(reason.value())
-                          .arg(reason.value() == 1 ? QStringLiteral("point") : QStringLiteral("points"), app::grouped_in(reason.key())));
-  }
+  for (const QString& marked : app::marked_notes(figure)) html += paragraph(marked);
   if (const QString grey = app::grey_words(figure); !grey.isEmpty()) html += paragraph(grey);
   for (const QString& remark : figure.remarks) html += paragraph(remark);
   notes_->setHtml(html);

@@ -24,6 +24,7 @@
 #include "ui/model/hosts_model.h"
 #include "ui/text/check_text.h"
 #include "ui/widget/card.h"
+#include "ui/widget/focus_table.h"
 #include "ui/widget/middle_elided.h"
 
 namespace n2nq::ui {
@@ -55,8 +56,8 @@ class CellDelegate : public QStyledItemDelegate {
   }
 };
 
-QTableView* make_table(const char* name, const QString& accessible_name, QAbstractItemModel* model) {
-  auto* table = described(new QTableView, name, accessible_name, QString());
+QTableView* make_table(const Theme& theme, const char* name, const QString& accessible_name, QAbstractItemModel* model) {
+  auto* table = described(new FocusTable(theme), name, accessible_name, QString());
   table->setModel(model);
   table->setShowGrid(false);
   table->setWordWrap(false);
@@ -133,7 +134,7 @@ QWidget* HostsPage::make_hosts_card() {
   check_->setMinimumWidth(check_->sizeHint().width());
 
   model_ = new HostsModel(*parts_.book, parts_.checker, theme_, this);
-  table_ = make_table("hosts_table", QStringLiteral("Lab machines"), model_);
+  table_ = make_table(theme_, "hosts_table", QStringLiteral("Lab machines"), model_);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->verticalHeader()->hide();
@@ -183,7 +184,7 @@ QWidget* HostsPage::make_local_row() {
 
 QWidget* HostsPage::make_paths_card() {
   auto* card = new Card(QStringLiteral("Ways between machines"));
-  paths_ = make_table("paths_table", QStringLiteral("Ways between machines: from a row to a column"),
+  paths_ = make_table(theme_, "paths_table", QStringLiteral("Ways between machines: from a row to a column"),
                       new PathsModel(*parts_.book, parts_.checker, theme_, this));
   paths_->horizontalHeader()->setMinimumSectionSize(way_min_px);
   paths_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);

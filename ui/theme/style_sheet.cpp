@@ -15,6 +15,8 @@ namespace {
 
 // Names between @ are filled in by style_sheet(). Widgets say what they are by a property: card, role, main, segment, refused, locked.
 // Qt draws the text of a table's cell 3 px inside of its padding, that of a heading at it: 3 and 6 px stand above each other.
+// What has the focus and is filled has two lines of the colour of its text around it, with its own between them: one alone would be lost on
+// a ground of that colour. Padding and height are less by as much, so that nothing moves.
 constexpr const char* sheet = R"(
 QMainWindow, QDialog { background: @background@; }
 QToolTip { background: @surface@; color: @text@; border: 1px solid @border@; padding: 4px 8px; }
@@ -48,7 +50,9 @@ QPushButton:disabled { color: @faint@; background: @surface@; border-color: @bor
 QPushButton[main="true"] { background: @primary@; color: @on_primary@; border-color: @primary@; }
 QPushButton[main="true"]:hover { background: @primary_hover@; }
 QPushButton[main="true"]:pressed { background: @primary_pressed@; }
-QPushButton[main="true"]:focus { border-color: @text@; }
+QPushButton[main="true"]:focus {
+  border: 3px double @on_primary@; padding: 0 10px; min-height: @control_in_ring@px; max-height: @control_in_ring@px;
+}
 QPushButton::menu-indicator { image: none; width: 0; }
 QPushButton[small="true"] {
   border: 1px solid transparent; border-radius: 4px; padding: 0 3px; min-height: 20px; max-height: 20px;
@@ -66,7 +70,10 @@ QPushButton[segment="last"] { border-top-right-radius: @radius@px; border-bottom
 QPushButton[segment="first"]:checked, QPushButton[segment="middle"]:checked, QPushButton[segment="last"]:checked {
   background: @primary@; color: @on_primary@; border-color: @primary@; font-weight: 600;
 }
-QPushButton[segment="first"]:checked:focus, QPushButton[segment="middle"]:checked:focus, QPushButton[segment="last"]:checked:focus { border-color: @text@; }
+QPushButton[segment="first"]:checked:focus, QPushButton[segment="middle"]:checked:focus, QPushButton[segment="last"]:checked:focus {
+  border: 3px double @on_primary@; padding: 0 10px; min-height: @control_in_ring@px; max-height: @control_in_ring@px;
+}
+QPushButton[segment="first"]:checked:focus, QPushButton[segment="middle"]:checked:focus { padding-right: 9px; }
 QPushButton[segment="first"]:checked:disabled, QPushButton[segment="middle"]:checked:disabled, QPushButton[segment="last"]:checked:disabled {
   background: @primary_muted@; color: @on_primary@; border-color: @primary_muted@;
 }
@@ -110,7 +117,7 @@ QTabBar::tab {
 }
 QTabBar::tab:hover { color: @text@; }
 QTabBar::tab:selected { color: @primary@; border-bottom: 2px solid @primary@; }
-QTabBar::tab:focus { color: @text@; border-bottom: 2px solid @text@; }
+QTabBar::tab:focus { color: @primary@; border: 2px solid @primary@; border-radius: 4px; padding: 0 14px 2px 14px; min-height: 29px; }
 
 QTableView {
   background: @surface@; color: @text@; border: none; outline: 0; gridline-color: transparent;
@@ -154,7 +161,8 @@ QCheckBox:disabled { color: @faint@; }
 QCheckBox::indicator, QAbstractItemView::indicator { width: 14px; height: 14px; border: 1px solid @secondary@; border-radius: 3px; background: @surface@; }
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked { background: @primary@; border-color: @primary@; image: url(:/icons/check.png); }
 QCheckBox::indicator:focus { border-color: @primary@; }
-QCheckBox::indicator:disabled { border-color: @border@; background: @background@; }
+QCheckBox::indicator:disabled, QAbstractItemView::indicator:disabled { border-color: @border@; background: @background@; }
+QAbstractItemView::indicator:checked:disabled { border-color: @primary_muted@; background: @primary_muted@; }
 )";
 
 QHash<QString, QString> values(const Tokens& t) {
@@ -184,7 +192,8 @@ QHash<QString, QString> values(const Tokens& t) {
       {QStringLiteral("bad_tint"), hex(mixed(t.bad, t.surface, 0.1))},
       {QStringLiteral("bad_line"), hex(mixed(t.bad, t.surface, 0.45))},
       {QStringLiteral("radius"), px(radius_px)},
-      {QStringLiteral("control"), px(control_height_px - 2)},  // without the border
+      {QStringLiteral("control"), px(control_height_px - 2)},          // without the border
+      {QStringLiteral("control_in_ring"), px(control_height_px - 6)},  // likewise of 3 px
       {QStringLiteral("title_px"), px(text_px::title)},
       {QStringLiteral("caption_px"), px(text_px::caption)},
   };

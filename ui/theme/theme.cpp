@@ -7,6 +7,7 @@
 #include <QStyleFactory>
 
 #include "ui/theme/glyph_icon.h"
+#include "ui/theme/menu_hover.h"
 #include "ui/theme/style_sheet.h"
 
 namespace n2nq::ui {
@@ -44,6 +45,7 @@ QFont styled(const QString& family, TextStyle style) {
 
 Theme::Theme(QObject* parent) : QObject(parent) {
   family_ = QFontDatabase::systemFont(QFontDatabase::GeneralFont).family();
+  qApp->installEventFilter(new MenuHover(this));
 }
 
 void Theme::choose(ThemeChoice choice) {

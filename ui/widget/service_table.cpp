@@ -88,7 +88,7 @@ void FigureDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   painter->restore();
 }
 
-ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* parent) : QTableView(parent), theme_(theme), services_(model) {
+ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* parent) : FocusTable(theme, parent), services_(model) {
   setModel(model);
   const bool senders = model->role() == app::Role::senders;
   setObjectName(senders ? QStringLiteral("senders_table") : QStringLiteral("receivers_table"));
@@ -116,8 +116,6 @@ ServiceTable::ServiceTable(const Theme& theme, ServiceModel* model, QWidget* par
   connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
     if (index.column() != ServiceModel::log_column) emit log_requested(services_->number_of(index.row()));
   });
-  // The frame of the focus is around more than the cells that the view paints anew.
-  connect(selectionModel(), &QItemSelectionModel::currentChanged, this, [this] { viewport()->update(); });
   // Another set of columns takes nobody's choice away.
   connect(model, &QAbstractItemModel::modelAboutToBeReset, this, [this] { kept_ = selected_numbers(); });
   connect(model, &QAbstractItemModel::modelReset, this, [this] {
@@ -157,11 +155,11 @@ void ServiceTable::set_view(ServiceModel::View view) {
 void ServiceTable::keyPressEvent(QKeyEvent* event) {
   const bool opens = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space;
   if (opens && selected_number() > 0) return emit log_requested(selected_number());
-  QTableView::keyPressEvent(event);
+  FocusTable::keyPressEvent(event);
 }
 
 void ServiceTable::focusInEvent(QFocusEvent* event) {
-  QTableView::focusInEvent(event);
+  FocusTable::focusInEvent(event);
   const bool by_key = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
   // The view itself makes one the current row, and selects none: the first Down would leave it.
   if (!by_key || services_->rowCount() == 0 || selectionModel()->hasSelection()) return;
@@ -169,37 +167,24 @@ void ServiceTable::focusInEvent(QFocusEvent* event) {
   selectionModel()->setCurrentIndex(row, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
 }
 
-void ServiceTable::paintEvent(QPaintEvent* event) {
-  QTableView::paintEvent(event);
-  if (!hasFocus()) return;
-  QRect framed = viewport()->rect();  // where there is no row: the whole of it
-  if (const QRect row = visualRect(currentIndex().siblingAtColumn(ServiceModel::name_column)); row.isValid()) {
-    framed.setTop(row.top());
-    framed.setBottom(row.bottom());
-  }
-  QPainter painter(viewport());
-  painter.setPen(QPen(theme_.tokens().primary, 1));
-  painter.drawRect(framed.adjusted(0, 0, -1, -1));
-}
-
 void ServiceTable::resizeEvent(QResizeEvent* event) {
-  QTableView::resizeEvent(event);
+  FocusTable::resizeEvent(event);
   fit_columns();
   tell_visible_rows();
 }
 
 void ServiceTable::showEvent(QShowEvent* event) {
-  QTableView::showEvent(event);
+  FocusTable::showEvent(event);
   tell_visible_rows();
 }
 
 void ServiceTable::hideEvent(QHideEvent* event) {
-  QTableView::hideEvent(event);
+  FocusTable::hideEvent(event);
   tell_visible_rows();
 }
 
 void ServiceTable::scrollContentsBy(int dx, int dy) {
-  QTableView::scrollContentsBy(dx, dy);
+  FocusTable::scrollContentsBy(dx, dy);
   tell_visible_rows();
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The table of one group's services: a log button in each row, and word about which rows are in sight.
 //
-// Enter, Space or a double click opens the log of the selected row. Who comes by keyboard finds the first one selected, if none is; a
-// frame around the current row says that the table has the focus.
+// Enter, Space or a double click opens the log of the selected row. Who comes by keyboard finds the first one selected, if none is.
 #pragma once
 
 #include <QStyledItemDelegate>
-#include <QTableView>
 
 #include "ui/model/service_model.h"
 #include "ui/theme/theme.h"
+#include "ui/widget/focus_table.h"
 
 namespace n2nq::ui {
 
@@ -41,7 +40,7 @@ class FigureDelegate : public QStyledItemDelegate {
   const Theme& theme_;
 };
 
-class ServiceTable : public QTableView {
+class ServiceTable : public FocusTable {
   Q_OBJECT
  public:
   ServiceTable(const Theme& theme, ServiceModel* model, QWidget* parent = nullptr);
@@ -64,7 +63,6 @@ class ServiceTable : public QTableView {
  protected:
   void keyPressEvent(QKeyEvent* event) override;
   void focusInEvent(QFocusEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
@@ -76,7 +74,6 @@ class ServiceTable : public QTableView {
   int width_of(int column) const;
   void choose_columns(const std::vector<int>& widths);
 
-  const Theme& theme_;
   ServiceModel* services_;
   int first_ = 1, last_ = 0;
   ServiceModel::View view_ = ServiceModel::View::latency;

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
+#include <QCursor>
 #include <QFontMetricsF>
+#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QImage>
+#include <QMenu>
+#include <QPushButton>
 #include <QRegularExpression>
+#include <QStandardItemModel>
+#include <QTabBar>
 #include <QTableWidget>
 #include <QTest>
 #include <cmath>
 
+#include "tests/ui/support/bench_window.h"
 #include "ui/text/tabular.h"
 #include "ui/theme/style_sheet.h"
 #include "ui/theme/theme.h"
+#include "ui/widget/focus_table.h"
 
 namespace {
 
@@ -37,7 +45,43 @@ class TestTheme : public QObject {
   void icons_have_a_disabled_look();
   void headings_of_tables_stand_above_their_cells_data();
   void headings_of_tables_stand_above_their_cells();
+  void the_focus_is_seen_on_buttons_and_moves_nothing_data();
+  void the_focus_is_seen_on_buttons_and_moves_nothing();
+  void the_focus_is_seen_on_tabs_and_moves_nothing();
+  void the_focus_is_seen_in_tables();
+  void a_button_looks_hovered_for_no_longer_than_the_pointer_is_on_it();
 };
+
+/// Something that has the focus, or else what is beside it.
+class FocusWindow : public QWidget {
+ public:
+  explicit FocusWindow(QWidget* looked_at) : looked_at_(looked_at), other_(new QPushButton(QStringLiteral("Other"))) {
+    auto* row = new QHBoxLayout(this);
+    row->addWidget(other_);
+    row->addWidget(looked_at_);
+    resize(500, 200);
+    show();
+    activateWindow();
+  }
+  bool is_ready() { return QTest::qWaitForWindowActive(this, n2nq::ui_test::deadline_ms); }
+  QImage picture(bool with_focus) {
+    (with_focus ? looked_at_ : other_)->setFocus();
+    return grab(looked_at_->geometry()).toImage();
+  }
+
+ private:
+  QWidget *looked_at_, *other_;
+};
+
+/// How many pixels within `place` have another colour there that people can tell from the first.
+int standing_out(const QImage& before, const QImage& after, const QRect& place) {
+  constexpr double visible = 3;
+  int out = 0;
+  for (int y = place.top(); y <= place.bottom(); ++y) {
+    for (int x = place.left(); x <= place.right(); ++x) out += contrast(before.pixelColor(x, y), after.pixelColor(x, y)) >= visible ? 1 : 0;
+  }
+  return out;
+}
 
 /// The first and the last column of the picture, within those, that are not all of its background.
 std::pair<int, int> ink(const QImage& picture, int from, int to) {
@@ -66,6 +110,10 @@ void TestTheme::texts_are_readable_on_their_grounds() {
       for (const QColor& text : {t->text, t->secondary, t->bad, t->good}) QVERIFY(contrast(text, ground) >= readable);
     }
     QVERIFY(contrast(t->on_primary, t->primary) >= readable);
+    constexpr double seen = 3;  // a frame
+    for (const QColor& ground : {t->surface, t->background, t->border, mixed(t->primary, t->surface, 0.12)}) {
+      QVERIFY(contrast(t->primary, ground) >= seen);
+    }
     constexpr double visible = 2.5;
     for (const QColor& series : t->series) QVERIFY(contrast(series, t->surface) >= visible);
   }
@@ -141,6 +189,120 @@ void TestTheme::headings_of_tables_stand_above_their_cells() {
     const auto heading = ink(headings, from, from + 120), cell = ink(cells, from, from + 120);
     QVERIFY(heading.first > from && cell.first > from);
     QCOMPARE(heading, cell);
+  }
+}
+
+void TestTheme::the_focus_is_seen_on_buttons_and_moves_nothing_data() {
+  QTest::addColumn<bool>("dark");
+  QTest::addColumn<bool>("is_main");
+  QTest::addColumn<QString>("segment");
+  for (const bool dark : {false, true}) {
+    const char* const name = dark ? "dark" : "light";
+    QTest::addRow("plain, %s", name) << dark << false << QString();
+    QTest::addRow("main, %s", name) << dark << true << QString();
+    for (const char* segment : {"first", "middle", "last"}) {
+      QTest::addRow("%s segment, %s", segment, name) << dark << false << QString::fromLatin1(segment);
+    }
+  }
+}
+
+void TestTheme::the_focus_is_seen_on_buttons_and_moves_nothing() {
+  QFETCH(bool, dark);
+  QFETCH(bool, is_main);
+  QFETCH(QString, segment);
+  Theme theme;
+  theme.choose(dark ? ThemeChoice::dark : ThemeChoice::light);
+  const QString text = QStringLiteral("Start all of them at once");
+  auto* button = new QPushButton(text);
+  if (is_main) button->setProperty("main", true);
+  if (!segment.isEmpty()) button->setProperty("segment", segment);
+  button->setCheckable(!segment.isEmpty());
+  button->setChecked(!segment.isEmpty());
+  FocusWindow window(button);
+  QVERIFY(window.is_ready());
+  const auto asked_for = [button, text] {
+    button->setText(QString());  // it remembers what it asked for
+    button->setText(text);
+    return button->sizeHint();
+  };
+  const QImage without = window.picture(false);
+  const QSize size = asked_for();
+  const QImage with = window.picture(true);
+  QVERIFY(button->hasFocus());
+  QCOMPARE(asked_for(), size);
+  QCOMPARE(with.size(), without.size());
+  // Most of a line around it.
+  const int seen = standing_out(without, with, with.rect()), around = 2 * (button->width() + button->height());
+  QVERIFY2(seen >= around * 3 / 4, qPrintable(QStringLiteral("%1 of %2 pixels").arg(seen).arg(around)));
+}
+
+void TestTheme::the_focus_is_seen_on_tabs_and_moves_nothing() {
+  for (const auto choice : {ThemeChoice::light, ThemeChoice::dark}) {
+    Theme theme;
+    theme.choose(choice);
+    auto* tabs = new QTabBar;
+    tabs->setDrawBase(false);
+    for (const char* text : {"Bench", "Charts"}) tabs->addTab(QString::fromLatin1(text));
+    FocusWindow window(tabs);
+    QVERIFY(window.is_ready());
+    const QImage without = window.picture(false);
+    const QSize size = tabs->sizeHint();
+    const QRect tab = tabs->tabRect(0);
+    const QImage with = window.picture(true);
+    QVERIFY(tabs->hasFocus());
+    tabs->setTabText(1, QStringLiteral("Results"));  // it lays them out anew
+    tabs->setTabText(1, QStringLiteral("Charts"));
+    QCOMPARE(tabs->sizeHint(), size);
+    QCOMPARE(tabs->tabRect(0), tab);
+    // A frame, whose line below was there before: more than another colour of the text, which a hovered one has.
+    const int seen = standing_out(without, with, tab.intersected(with.rect())), around = tab.width() + 2 * tab.height();
+    QVERIFY2(seen >= around * 3 / 4, qPrintable(QStringLiteral("%1 of %2 pixels").arg(seen).arg(around)));
+  }
+}
+
+void TestTheme::the_focus_is_seen_in_tables() {
+  for (const auto choice : {ThemeChoice::light, ThemeChoice::dark}) {
+    Theme theme;
+    theme.choose(choice);
+    QStandardItemModel model(3, 2);
+    auto* table = new FocusTable(theme);
+    table->setModel(&model);
+    table->setShowGrid(false);
+    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->horizontalHeader()->hide();
+    table->verticalHeader()->hide();
+    FocusWindow window(table);
+    QVERIFY(window.is_ready());
+    table->selectRow(1);
+    const auto picture = [&window, table](bool with_focus) { return window.picture(with_focus).copy(table->viewport()->geometry()); };
+    const QImage without = picture(false), with = picture(true);
+    QVERIFY(table->hasFocus());
+    QCOMPARE(with.size(), without.size());
+    const QRect row(0, table->rowViewportPosition(1), with.width(), table->rowHeight(1));
+    const int seen = standing_out(without, with, row), around = 2 * (row.width() + row.height());
+    QVERIFY2(seen >= around * 3 / 4, qPrintable(QStringLiteral("%1 of %2 pixels").arg(seen).arg(around)));
+    QCOMPARE(standing_out(without, with, with.rect()), seen);  // and nowhere else
+  }
+}
+
+void TestTheme::a_button_looks_hovered_for_no_longer_than_the_pointer_is_on_it() {
+  Theme theme;
+  theme.choose(ThemeChoice::light);
+  QPushButton button(QStringLiteral("Menu"));
+  QMenu menu(&button);
+  menu.addAction(QStringLiteral("Quit"));
+  button.setMenu(&menu);
+  button.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&button, n2nq::ui_test::deadline_ms));
+  const QRect at(button.mapToGlobal(QPoint(0, 0)), button.size());
+  for (const bool is_on_it : {false, true}) {
+    QCursor::setPos(is_on_it ? at.center() : at.bottomRight() + QPoint(40, 40));
+    QCOMPARE(at.contains(QCursor::pos()), is_on_it);
+    menu.popup(at.bottomLeft());
+    QVERIFY(menu.isVisible());
+    button.setAttribute(Qt::WA_UnderMouse);  // as from before it was opened
+    menu.hide();
+    QCOMPARE(button.underMouse(), is_on_it);
   }
 }
 
