@@ -29,7 +29,7 @@ class CaseLibrary {
   /// A case's name, its number, its name without the number, or the path of a file (ends in .yaml or .yml, or holds a slash).
   LibraryCase load(const std::string& name_or_path) const;
   /// Puts the text of a case into a file of one's own, under a name that is free: "delay", "delay-2". Its title says so, "Delay (copy)",
-  /// "Delay (copy 2)", the rest is kept byte for byte. Empty result: `error` says why.
+  /// "Delay (copy 2)", where it is written as it reads and on one line; the rest is kept byte for byte. Empty result: `error` says why.
   QString copy(const LibraryCase& from, QString& error) const;
 
  private:

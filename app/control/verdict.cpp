@@ -36,6 +36,7 @@ QString disk_trouble(const std::string& host, const QString& error) {
   for (const int full : {ENOSPC, EDQUOT}) {
     if (error.endsWith(std::strerror(full))) out += ". Make room there, choose another folder, or let fewer lines be written (log: sampled or off)";
   }
+  if (error.endsWith(std::strerror(EFBIG))) out += ". Raise the limit of files there (ulimit -f), or let fewer lines be written (log: sampled or off)";
   return out;
 }
 

@@ -504,7 +504,7 @@ void SshLauncher::on_brought_back(const QString& error, Left left) {
   // Where this bench slept what is left is older than a day already: while it lives it spares that, also where it cannot be touched now.
   any_there ? touch(folder) : host_->needed().remove(folder);
   QStringList told;
-  if (any_there && leaves_all_there())
+  if (any_there && leaves_all_there() && (error.isEmpty() || left == Left::rest))
     told += QString("what a dead group had in memory could not be read back, and stays with its logs: they are %1").arg(on_host(folder));
   if (!error.isEmpty()) told += error;
   if (any_there && left == Left::rest && !leaves_all_there()) told += "the rest is " + on_host(folder);

@@ -154,7 +154,8 @@ void ControlChannel::run() {
   while (true) {
     const int64_t now = now_ns();
     if (must_end(now)) return;
-    if (!input_end_.empty() && (input_handled_ || now - input_end_ns_ >= last_answers_ns)) lose_lease(input_end_);
+    const bool is_answered = input_handled_ && !output_waits();
+    if (!input_end_.empty() && (is_answered || now - input_end_ns_ >= last_answers_ns)) lose_lease(input_end_);
     const int64_t lease_left_ns = lease_lost_           ? last_words_ns
                                   : input_end_.empty() ? last_read_ns_ + options_.lease_ns - now
                                                        : input_end_ns_ + last_answers_ns - now;

@@ -30,7 +30,7 @@ constexpr char part_begin = '\x02', last_part_end = '\x03';
 /// The argument of a program that asks for `Options::in_parts`.
 constexpr const char* in_parts_argument = "--in-parts";
 
-/// To be called first in main(), before any thread is started: SIGTERM is taken by the control channel, SIGINT and SIGPIPE are ignored.
+/// To be called first in main(), before any thread is started: SIGTERM is taken by the control channel, SIGINT, SIGPIPE and SIGXFSZ are ignored.
 void prepare_signals();
 
 class ControlChannel {
@@ -48,7 +48,7 @@ class ControlChannel {
     std::function<void(const nlohmann::json& object)> on_object;
     /// On the control thread, before on_object; true: taken. May be empty.
     std::function<bool(const nlohmann::json& object)> handle_here;
-    /// On the control thread, once: nothing was read for lease_ns, stdin ended (and what came before was handled, for which it waits a second
+    /// On the control thread, once: nothing was read for lease_ns, stdin ended (and what came before was answered, for which it waits a second
     /// at most), or stdout is gone. The process is to flush its files and
     /// leave with exit code 3.
     std::function<void(const std::string& reason)> on_lease_lost;

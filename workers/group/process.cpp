@@ -185,6 +185,7 @@ class Process {
   }
 
   void lose_lease(const std::string& reason) {
+    if (exit_code_ == exit_bad_start) return;  // it is ending already, and says why
     std::fprintf(stderr, "n2nq-%s: %s\n", name_of(role_), reason.c_str());
     lease_lost_ = true;
     end_process_in(std::max(last_lines_ns - channel_.unheard_ns(), net::ns_per_s));
@@ -197,7 +198,7 @@ class Process {
   std::atomic<Group*> group_for_stats_{nullptr};
   bool connecting_ = false;
   bool left_ = false;
-  int exit_code_ = exit_done;
+  std::atomic<int> exit_code_ = exit_done;
   std::atomic<bool> lease_lost_{false};
   net::ControlChannel channel_;  // last: its thread uses what is above, and is joined first
 };

@@ -105,7 +105,7 @@ StagingRing StagingRing::create(const std::string& folder, const std::string& na
     fail(path, error);
   }
   int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));
-  while (error == ENOSPC && bytes / 2 >= bytes_min) {
+  while ((error == ENOSPC || error == EFBIG) && bytes / 2 >= bytes_min) {
     bytes /= 2;
     [[maybe_unused]] const int shrunk = ftruncate(fd.get(), 0);  // gives back what the failed attempt has taken
     error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes));

@@ -98,6 +98,16 @@ TEST(Control, WhatIsWrongIsAnsweredThoughStdinHasEndedBehindIt) {
   }
 }
 
+TEST(Control, AllThatCameBeforeTheEndOfStdinIsAnswered) {
+  for (int i = 0; i < 20; ++i) {
+    ChildProcess process({BrokerUnderTest::program()});
+    process.write("{\"type\":\"frob\"}\n{\"type\":\"frob\"}\nno JSON\n");
+    process.close_stdin();
+    for (int answers = 0; answers < 3; ++answers) EXPECT_EQ(json::parse(process.read_line())["type"], "error");
+    EXPECT_EQ(process.wait(), 3);
+  }
+}
+
 TEST(Control, AnErrorKeepsItsExitCodeThoughStdinEndsAtOnce) {
   for (int i = 0; i < 20; ++i) {
     ChildProcess process({BrokerUnderTest::program()});

@@ -265,6 +265,22 @@ TEST_F(RecorderTest, AFullDiskCostsLinesAndIsSaid) {
   EXPECT_EQ(read_back(LogsGoOn::no).dropped, counts.dropped) << "by the remark of the one, not by the feet of both";
 }
 
+TEST_F(RecorderTest, WhereNoFileMayBeAsLargeTheStagingFileIsSmaller) {
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit tight = before;
+  tight.rlim_cur = 4 << 20;
+  setrlimit(RLIMIT_FSIZE, &tight);
+  Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(fs::file_size(recorder.staging_file()), 4u << 20);
+  recorder.begin_log(1, 51234, 0);
+  recorder.note(received(1, 0));
+  recorder.finish();
+  EXPECT_EQ(recorder.counts().lines, 1u);
+}
+
 TEST_F(RecorderTest, AFullDiskThatTakesNoLineOfWhatWasSkippedIsSaidToo) {
   // Of a receiver that asks for nothing there are no others.
   Recorder recorder(WorkerRole::receivers, 1, 1, options(), staging());
