@@ -447,14 +447,18 @@ void CasesCard::refresh() {
                                                   .arg(QString::fromLatin1(run_all_meaning), left_out.join(u'\n')));
   pause_->setEnabled(on && !desk_.is_pausing());
   stop_->setEnabled(on);
-  resume_->setEnabled(hold.isEmpty() && !resumable.empty());
+  // What was begun goes on with the choice of then; what waits since a pause begins with the present one.
+  const bool begins = std::any_of(resumable.begin(), resumable.end(),
+                                  [this](int row) { return desk_.rows()[static_cast<std::size_t>(row)].waits_to_begin(); });
+  const QString& not_resumed = begins ? refused : hold;
+  resume_->setEnabled(not_resumed.isEmpty() && !resumable.empty());
   // The one main button: what was begun goes on before anything begins anew.
   set_style_property(resume_, "main", resume_->isEnabled());
   set_style_property(run_all_, "main", run_all_->isEnabled() && !resume_->isEnabled());
   const QString goes_on = resumable.size() == 1 ? QStringLiteral("1 ticked case") : QStringLiteral("%1 ticked cases").arg(resumable.size());
-  resume_->setToolTip(!hold.isEmpty()     ? hold
-                      : resumable.empty() ? QStringLiteral("No ticked case was begun and not finished")
-                                          : QStringLiteral("Goes on with %1; what is finished stays").arg(goes_on));
+  resume_->setToolTip(!not_resumed.isEmpty() ? not_resumed
+                      : resumable.empty()    ? QStringLiteral("No ticked case was begun and not finished")
+                                             : QStringLiteral("Goes on with %1; what is finished stays").arg(goes_on));
   for (const app::Scale scale : app::all_scales) {
     const auto at = static_cast<std::size_t>(scale);
     double seconds = 0;
@@ -473,14 +477,14 @@ void CasesCard::refresh() {
   warm_up_->set_locked(lock, on ? lock : warm_up_meaning);
   for (std::size_t i = 0; i < places_.size(); ++i) {
     QComboBox* box = places_[i];
-    const bool missing = some_hosts_missing() && box->currentIndex() <= 0;
+    const bool missing = !on && some_hosts_missing() && box->currentIndex() <= 0;
     const QString why = missing ? QString::fromLatin1(hosts_wanted) : QString();
     set_style_property(box, "refused", missing);
     box->setAccessibleDescription(why);
     box->setToolTip(on ? lock : missing ? why + u'\n' + place_meanings_[i] : place_meanings_[i]);
     box->setEnabled(!on);
   }
-  problem_->set_text(unfit.isEmpty() ? QString() : QStringLiteral("✕ ") + unfit);
+  problem_->set_text(on || unfit.isEmpty() ? QString() : QStringLiteral("✕ ") + unfit);
   table_->setToolTip(on ? lock : QString::fromLatin1(ticking_meaning));
   refresh_progress();
 }

@@ -6,6 +6,7 @@
 #include <QFile>
 #include <QFileInfo>
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "app/cases/case_figures.h"
@@ -34,18 +35,13 @@ bool can_go_on(const CasesDesk::Row& row) {
   return row.state == CasesDesk::State::paused || row.state == CasesDesk::State::stopped;
 }
 
-/// Will be begun anew: what was counted is of a folder of before.
-bool waits_to_begin(const CasesDesk::Row& row) {
-  return row.state == CasesDesk::State::queued && row.how == CasesDesk::Begin::anew;
-}
-
-/// Nothing of what was begun at another scale is left in it: the list that is read next tells what there is at this one. What waits, waits.
+/// Nothing of what was begun at another scale is left in it: the list that is read next tells what there is at this one.
 void forget_begun(CasesDesk::Row& row, app::Scale scale) {
   row.planned.reset(), row.runner.reset();
   row.folder.clear();
   row.runs_done = row.marked = 0;
   row.runs_all = row.estimates[static_cast<std::size_t>(scale)].runs;
-  if (row.state == CasesDesk::State::done || can_go_on(row)) row.state = CasesDesk::State::not_begun;
+  if (row.state == CasesDesk::State::done || row.state == CasesDesk::State::queued || can_go_on(row)) row.state = CasesDesk::State::not_begun;
 }
 
 QString tick_name(const app::LibraryCase& file) {
@@ -184,6 +180,11 @@ void CasesDesk::choose(const app::CaseChoice& choice) {
   if (is_on() || choice == choice_) return;
   const bool other_scale = choice.scale != choice_.scale;
   choice_ = choice;
+  // What waits was asked for with the choice before, and is not what a person would get now.
+  for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
+    const Row& at = rows_[static_cast<std::size_t>(row)];
+    if (at.waits_to_begin()) set_state(row, state_at_rest(at));
+  }
   if (other_scale) {
     opening_.cancel();
     together_.clear();
@@ -352,7 +353,10 @@ QString CasesDesk::why_not_now() {
 
 void CasesDesk::run(const std::vector<int>& rows, Begin how) {
   if (const QString why = why_not_now(); !why.isEmpty()) return emit refused(why);
-  if (const QString unknown = how == Begin::anew ? unknown_host(rows) : QString(); !unknown.isEmpty()) {
+  std::vector<int> begun_anew;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(begun_anew),
+               [&](int row) { return how == Begin::anew || rows_[static_cast<std::size_t>(row)].waits_to_begin(); });
+  if (const QString unknown = unknown_host(begun_anew); !unknown.isEmpty()) {
     const QString why = parts_.hosts->problems().isEmpty() ? QStringLiteral("there is no such machine on the page Hosts any more")
                                                            : QStringLiteral("the hosts file cannot be read (page Hosts)");
     return emit told(QStringLiteral("External sets are to run on %1, but %2: choose others, or mend it there.").arg(unknown, why), true);
@@ -520,7 +524,7 @@ bool CasesDesk::is_in_progress(const Row& row) const {
 double CasesDesk::seconds_left(const Row& row) const {
   if (row.state == State::done) return 0;
   const Estimate& estimate = row.estimates[static_cast<std::size_t>(choice_.scale)];
-  if (waits_to_begin(row)) return estimate.seconds;
+  if (row.waits_to_begin()) return estimate.seconds;
   if (row.runner && row.runner->state() != app::CaseRunner::State::reading) return row.runner->seconds_left();
   // It may have been begun with another number of repeats than is chosen now.
   return estimate.seconds / std::max(1, estimate.runs) * std::max(0, row.runs_all - row.runs_done);
@@ -530,7 +534,7 @@ CasesDesk::Progress CasesDesk::progress() const {
   Progress out;
   for (const Row& row : rows_) {
     if (!is_in_progress(row)) continue;
-    const bool is_anew = waits_to_begin(row);
+    const bool is_anew = row.waits_to_begin();
     out.runs_done += is_anew ? 0 : std::min(row.runs_done, row.runs_all);
     out.runs_all += is_anew ? row.estimates[static_cast<std::size_t>(choice_.scale)].runs : row.runs_all;
     out.seconds_left += seconds_left(row);

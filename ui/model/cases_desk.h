@@ -48,6 +48,8 @@ class CasesDesk : public QObject {
     QString folder;                                   // the newest at the chosen scale; empty: there is none
     std::shared_ptr<const app::PlannedCase> planned;  // once it was opened
     std::shared_ptr<app::CaseRunner> runner;          // likewise, where there is a folder
+    /// Will be begun anew, by the choice: what was counted is of a folder of before.
+    bool waits_to_begin() const { return state == State::queued && how == Begin::anew; }
   };
   /// What to do with a case of another build.
   enum class Answer { go_on, anew, leave };
@@ -69,7 +71,7 @@ class CasesDesk : public QObject {
   void restore(const QStringList& ticked_names, std::optional<app::Scale> scale);
 
   const app::CaseChoice& choice() const { return choice_; }
-  /// For cases that are begun from now on; not while one runs. At another scale no row has a folder until the list is read again.
+  /// For cases that are begun from now on; not while one runs. What waits to be begun waits no longer. At another scale no row has a folder until the list is read again.
   void choose(const app::CaseChoice& choice);
 
   /// Loads what there is of it, for being shown.
