@@ -2,10 +2,17 @@
 #include "tests/ui/support/cases_page_test.h"
 
 #include <QAbstractButton>
+#include <QApplication>
+#include <QFile>
+#include <QMessageBox>
 #include <QTableView>
+#include <QTableWidget>
 #include <QTest>
+#include <QTimer>
 
 #include "ui/page/cases_page.h"
+#include "ui/widget/elided_label.h"
+#include "ui/widget/progress_line.h"
 
 namespace n2nq::ui_test {
 
@@ -52,6 +59,45 @@ void CasesPageTest::show_cases() {
   QVERIFY(settled());
   table()->setCurrentIndex(table()->model()->index(own, 1));
   QVERIFY(settled());
+}
+
+void CasesPageTest::begin_with(const char* key, const nlohmann::json& value, const QString& folder) {
+  const QString path = folder + QStringLiteral("/case.json");
+  auto state = nlohmann::json::parse(file_text(path).toStdString());
+  state[key] = value;
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(QByteArray::fromStdString(state.dump()));
+}
+
+int CasesPageTest::answer_about_build(const QString& text, const std::function<void()>& before) {
+  auto* timer = new QTimer(this);
+  connect(timer, &QTimer::timeout, this, [this, timer, text, before] {
+    auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
+    if (box == nullptr || box->objectName() != QStringLiteral("build_question")) return;
+    for (QAbstractButton* each : box->buttons()) {
+      if (each->text().remove(u'&') != text) continue;
+      timer->stop();
+      timer->deleteLater();
+      ++answers;
+      if (before) before();
+      QTest::mouseClick(each, Qt::LeftButton);
+    }
+  });
+  timer->start(20);
+  return answers + 1;
+}
+
+QTableWidget* CasesPageTest::values() {
+  return bench->find<QTableWidget>(QStringLiteral("case_table"));
+}
+
+QString CasesPageTest::words(const char* name) {
+  return bench->find<ui::ElidedLabel>(QLatin1String(name))->full_text();
+}
+
+double CasesPageTest::share() {
+  return bench->find<ui::ProgressLine>(QStringLiteral("cases_progress"))->share();
 }
 
 void CasesPageTest::initTestCase() {

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <QObject>
+#include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tests/ui/support/bench_window.h"
 #include "ui/model/cases_desk.h"
 
 class QTableView;
+class QTableWidget;
 
 namespace n2nq::ui_test {
 
@@ -25,12 +28,23 @@ class CasesPageTest : public QObject {
   QTableView* table();
   QString cell(int at, int column);
   QAbstractButton* button(const char* name);
+  /// Of the figure.
+  QTableWidget* values();
+  /// Of a label, also what is cut off.
+  QString words(const char* name);
+  /// Of the line that shows how far cases are.
+  double share();
   /// The page has read all that it is to show; false when the deadline passed.
   bool settled();
   /// No case runs any more; false when the deadline passed.
   bool wait_off();
   /// Goes to the page and chooses the own case.
   void show_cases();
+  /// As from the next session on that case, begun with this instead, in its folder.
+  static void begin_with(const char* key, const nlohmann::json& value, const QString& folder);
+  /// Clicks that button once the question about another build is there, behind `before`; gives what `answers` is then.
+  int answer_about_build(const QString& text, const std::function<void()>& before = {});
+  int answers = 0;
 
   std::unique_ptr<BenchWindow> bench;
 
