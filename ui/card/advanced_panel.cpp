@@ -58,6 +58,7 @@ AdvancedPanel::AdvancedPanel(SettingsForm& form, const Theme& theme, QWidget* pa
   setAccessibleName(QStringLiteral("Advanced settings"));
   setWidgetResizable(true);
   setFrameShape(QFrame::NoFrame);
+  setFocusPolicy(Qt::NoFocus);  // it would not show it; a field in it that gets the focus scrolls into sight
   setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   auto* content = new QWidget;
   flow_ = new QBoxLayout(QBoxLayout::TopToBottom, content);

@@ -86,8 +86,13 @@ QLineEdit, QComboBox {
 QLineEdit:hover, QComboBox:hover { border-color: @secondary@; }
 QLineEdit:focus, QComboBox:focus { border-color: @primary@; }
 QLineEdit[refused="true"], QComboBox[refused="true"] { border-color: @bad@; }
+QLineEdit[refused="true"]:focus, QComboBox[refused="true"]:focus {
+  border: 2px solid @bad@; padding: 0 7px; min-height: @control_in_line@px; max-height: @control_in_line@px;
+}
 QLineEdit[locked="true"], QComboBox[locked="true"], QLineEdit:disabled { background: @background@; color: @secondary@; border-color: @background@; }
+QLineEdit[locked="true"]:focus, QComboBox[locked="true"]:focus { border-color: @primary@; }
 QComboBox { padding-right: 20px; }
+QComboBox[refused="true"]:focus { padding-right: 19px; }
 QComboBox[plain="true"] { border-color: transparent; color: @secondary@; padding-left: 4px; }
 QComboBox[plain="label"] {
   border: none; border-bottom: 1px solid transparent; border-radius: 0; color: @secondary@; padding-left: 0; background: transparent;
@@ -97,6 +102,7 @@ QComboBox[plain="label"]:focus { border-bottom: 1px solid @primary@; }
 QComboBox[plain="true"]:hover { border-color: @border@; }
 QComboBox[plain="true"]:focus { border-color: @primary@; }
 QComboBox[plain][locked="true"] { background: transparent; border-color: transparent; }
+QComboBox[plain][locked="true"]:focus { border-color: @primary@; }
 QComboBox::drop-down { border: none; width: 0; }
 QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView {
@@ -125,7 +131,8 @@ QTableView {
 }
 QTableView::item { border-bottom: 1px solid @line@; padding: 0 3px; }
 QTableView::item:selected { background: @primary_tint@; }
-QListWidget { background: @surface@; color: @text@; border: none; border-right: 1px solid @border@; outline: 0; }
+QTableWidget { border: 1px solid transparent; }
+QListWidget { background: @surface@; color: @text@; border: 1px solid transparent; border-right-color: @border@; outline: 0; }
 QDialog QListWidget { border: 1px solid @border@; border-radius: 4px; }
 QListWidget::item { padding: 5px 8px; border-radius: 4px; margin-right: 8px; }
 QListWidget::item:disabled { color: @faint@; }
@@ -155,7 +162,9 @@ QPlainTextEdit, QTextBrowser {
   background: @surface@; color: @text@; border: 1px solid @border@; border-radius: @radius@px; padding: 4px;
   selection-background-color: @primary@; selection-color: @on_primary@;
 }
-QTextBrowser[plain="true"] { border: none; padding: 4px 0; }
+QTextBrowser[plain="true"] { border-color: transparent; padding: 3px 0; }
+QTableWidget:focus, QListWidget:focus, QPlainTextEdit:focus, QTextBrowser:focus { border: 1px solid @primary@; }
+QTextBrowser[plain="true"]:focus { border-color: @primary@; }
 QCheckBox { color: @text@; spacing: 8px; background: transparent; }
 QCheckBox:disabled { color: @faint@; }
 QCheckBox::indicator, QAbstractItemView::indicator { width: 14px; height: 14px; border: 1px solid @secondary@; border-radius: 3px; background: @surface@; }
@@ -193,7 +202,8 @@ QHash<QString, QString> values(const Tokens& t) {
       {QStringLiteral("bad_line"), hex(mixed(t.bad, t.surface, 0.45))},
       {QStringLiteral("radius"), px(radius_px)},
       {QStringLiteral("control"), px(control_height_px - 2)},          // without the border
-      {QStringLiteral("control_in_ring"), px(control_height_px - 6)},  // likewise of 3 px
+      {QStringLiteral("control_in_line"), px(control_height_px - 4)},  // likewise of 2 px
+      {QStringLiteral("control_in_ring"), px(control_height_px - 6)},  // and of 3 px
       {QStringLiteral("title_px"), px(text_px::title)},
       {QStringLiteral("caption_px"), px(text_px::caption)},
   };

@@ -19,10 +19,10 @@ void FocusTable::paintEvent(QPaintEvent* event) {
   painter.drawRect(framed().adjusted(0, 0, -1, -1));
 }
 
-// Sideways it stays where it is, while the view moves what was painted.
+// Sideways it stays where it is, and around all of the table always, while the view moves what was painted.
 void FocusTable::scrollContentsBy(int dx, int dy) {
   QTableView::scrollContentsBy(dx, dy);
-  if (dx != 0 && hasFocus()) viewport()->update();
+  if ((dx != 0 || !currentIndex().isValid()) && hasFocus()) viewport()->update();
 }
 
 QRect FocusTable::framed() const {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
+#include <QComboBox>
 #include <QCursor>
 #include <QFontMetricsF>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QImage>
+#include <QListWidget>
 #include <QMenu>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QStandardItemModel>
 #include <QTabBar>
 #include <QTableWidget>
 #include <QTest>
+#include <QTextBrowser>
 #include <cmath>
 
 #include "tests/ui/support/bench_window.h"
@@ -49,6 +53,8 @@ class TestTheme : public QObject {
   void the_focus_is_seen_on_buttons_and_moves_nothing();
   void the_focus_is_seen_on_tabs_and_moves_nothing();
   void the_focus_is_seen_in_tables();
+  void the_focus_is_seen_around_texts_and_lists_and_moves_nothing();
+  void the_focus_is_seen_in_boxes_that_are_refused_or_locked();
   void a_button_looks_hovered_for_no_longer_than_the_pointer_is_on_it();
 };
 
@@ -282,6 +288,49 @@ void TestTheme::the_focus_is_seen_in_tables() {
     const int seen = standing_out(without, with, row), around = 2 * (row.width() + row.height());
     QVERIFY2(seen >= around * 3 / 4, qPrintable(QStringLiteral("%1 of %2 pixels").arg(seen).arg(around)));
     QCOMPARE(standing_out(without, with, with.rect()), seen);  // and nowhere else
+  }
+}
+
+void TestTheme::the_focus_is_seen_around_texts_and_lists_and_moves_nothing() {
+  for (const auto choice : {ThemeChoice::light, ThemeChoice::dark}) {
+    Theme theme;
+    theme.choose(choice);
+    auto* plain = new QTextBrowser;
+    plain->setProperty("plain", true);
+    for (QAbstractScrollArea* area : std::initializer_list<QAbstractScrollArea*>{new QListWidget, new QTableWidget(2, 2), new QTextBrowser,
+                                                                                 plain, new QPlainTextEdit}) {
+      FocusWindow window(area);
+      QVERIFY(window.is_ready());
+      const QImage without = window.picture(false);
+      const QRect inside = area->viewport()->geometry();
+      const QImage with = window.picture(true);
+      QVERIFY(area->hasFocus());
+      QCOMPARE(area->viewport()->geometry(), inside);
+      const int seen = standing_out(without, with, with.rect()), around = 2 * (area->width() + area->height());
+      QVERIFY2(seen >= around * 3 / 4,
+               qPrintable(QStringLiteral("%1: %2 of %3 pixels").arg(QString::fromLatin1(area->metaObject()->className())).arg(seen).arg(around)));
+    }
+  }
+}
+
+void TestTheme::the_focus_is_seen_in_boxes_that_are_refused_or_locked() {
+  for (const auto choice : {ThemeChoice::light, ThemeChoice::dark}) {
+    Theme theme;
+    theme.choose(choice);
+    for (const char* state : {"refused", "locked"}) {
+      auto* box = new QComboBox;
+      box->addItem(QStringLiteral("senders on h1"));
+      box->setProperty(state, true);
+      FocusWindow window(box);
+      QVERIFY(window.is_ready());
+      const QImage without = window.picture(false);
+      const QSize size = box->size();
+      const QImage with = window.picture(true);
+      QVERIFY(box->hasFocus());
+      QCOMPARE(box->size(), size);
+      const int seen = standing_out(without, with, with.rect()), around = 2 * (box->width() + box->height());
+      QVERIFY2(seen >= around / 2, qPrintable(QStringLiteral("%1: %2 of %3 pixels").arg(QString::fromLatin1(state)).arg(seen).arg(around)));
+    }
   }
 }
 
