@@ -76,7 +76,6 @@ SecretsDialog::SecretsDialog(const app::SecretQuestion& question, QWidget* paren
     dialog->addWidget(words);
   } else {
     auto* scroll = new QScrollArea;
-    scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setWidgetResizable(true);
