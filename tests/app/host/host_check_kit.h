@@ -4,29 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
 #include "app/host/host_check.h"
-#include "tests/app/support/event_loop.h"
-#include "tests/app/support/pretend_lab.h"
+#include "tests/app/support/lab_programs.h"
+#include "tests/app/support/lab_test.h"
 
 namespace n2nq::app::testing {
 
-inline QString programs_folder;
-
-struct HostCheckTest : WithEventLoop {
-  static inline std::unique_ptr<PretendLab> lab;
-  PretendPerson person;
-
-  static void SetUpTestSuite() {
-    lab = PretendLab::take_up(4, {"--bad-key", "h3", "--unknown-key", "h4", "--clock", "0,250ms,0,0"});
-    if (lab) qputenv("HOME", lab->home().toLocal8Bit());
-  }
-  static void TearDownTestSuite() { lab.reset(); }
-  void SetUp() override {
-    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
-  }
+struct HostCheckTest : LabTest {
+  static void SetUpTestSuite() { take_up(4, {"--bad-key", "h3", "--unknown-key", "h4", "--clock", "0,250ms,0,0"}); }
   /// Machines that h1 cannot connect to, as behind a firewall that drops: all of them are h2, under names of their own.
   void check_far_hosts(HostCheck& check, int far_hosts) {
     Hosts hosts;

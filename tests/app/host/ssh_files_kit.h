@@ -11,28 +11,22 @@
 
 #include "app/host/host_pool.h"
 #include "app/host/ssh_files.h"
-#include "tests/app/support/event_loop.h"
-#include "tests/app/support/pretend_lab.h"
+#include "tests/app/support/lab_test.h"
 
 namespace n2nq::app::testing {
 
 inline constexpr qint64 big_bytes = 100 << 20;
 inline const QString there = "/home/lab/.cache/n2nq-bench";
 
-struct SshFilesTest : WithEventLoop {
-  static inline std::unique_ptr<PretendLab> lab;
+struct SshFilesTest : LabTest {
   QTemporaryDir folder;
-  PretendPerson person;
   std::unique_ptr<HostPool> pool;
   std::shared_ptr<LabHost> host;
 
-  static void SetUpTestSuite() {
-    lab = PretendLab::take_up(1);
-    if (lab) qputenv("HOME", lab->home().toLocal8Bit());
-  }
-  static void TearDownTestSuite() { lab.reset(); }
+  static void SetUpTestSuite() { take_up(1); }
   void SetUp() override {
-    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    LabTest::SetUp();
+    if (IsSkipped()) return;
     pool = std::make_unique<HostPool>(person, folder.path());
     host = pool->host(lab->host(1));
     sh("rm -rf " + there);

@@ -12,15 +12,10 @@
 #include "app/host/host_pool.h"
 #include "app/host/lab_host.h"
 #include "app/host/launcher.h"
-#include "tests/app/support/event_loop.h"
-#include "tests/app/support/pretend_lab.h"
+#include "tests/app/support/lab_programs.h"
+#include "tests/app/support/lab_test.h"
 
 namespace n2nq::app::testing {
-
-inline QString programs_folder;
-inline constexpr const char* configure_broker =
-    R"({"type":"configure","control":1,"run":"test","role":"broker","token":"","listen":{"address":"127.0.0.1","port":0},"expect":{"senders":1,"receivers":1}})"
-    "\n";
 
 /// What is read at each log-in on a host of the lab, as a test has it: gone with this, also where the test ends early.
 class LoginScript {
@@ -42,10 +37,8 @@ class LoginScript {
   QStringList paths_;
 };
 
-struct LauncherOnHosts : WithEventLoop {
-  static inline std::unique_ptr<PretendLab> lab;
+struct LauncherOnHosts : LabTest {
   QTemporaryDir folder;
-  PretendPerson person;
   std::unique_ptr<HostPool> pool;
   std::unique_ptr<Launcher> launcher;
   QByteArray output;
@@ -53,13 +46,10 @@ struct LauncherOnHosts : WithEventLoop {
   QString failure, brought;
   bool put = false, started = false, back = false;
 
-  static void SetUpTestSuite() {
-    lab = PretendLab::take_up(3);
-    if (lab) qputenv("HOME", lab->home().toLocal8Bit());
-  }
-  static void TearDownTestSuite() { lab.reset(); }
+  static void SetUpTestSuite() { take_up(3); }
   void SetUp() override {
-    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    LabTest::SetUp();
+    if (IsSkipped()) return;
     pool = std::make_unique<HostPool>(person, programs_folder);
   }
   void make(const Host& host) {
@@ -100,16 +90,5 @@ struct LauncherOnHosts : WithEventLoop {
     return lab->inside(host, {"find", "/home/lab", "-type", "f", "-not", "-path", "*/.ssh/*"}).toStdString();
   }
 };
-
-/// For main(): the only argument is the programs' folder.
-inline int run_with_programs(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (argc != 2) {
-    fprintf(stderr, "usage: %s FOLDER-OF-THE-PROGRAMS\n", argv[0]);
-    return 2;
-  }
-  programs_folder = QString::fromLocal8Bit(argv[1]);
-  return PretendLab::exit_code(RUN_ALL_TESTS());
-}
 
 }  // namespace n2nq::app::testing

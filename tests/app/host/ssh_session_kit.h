@@ -18,27 +18,22 @@
 #include <set>
 
 #include "app/host/ssh_session.h"
-#include "tests/app/support/event_loop.h"
-#include "tests/app/support/pretend_lab.h"
+#include "tests/app/support/lab_test.h"
 
 namespace n2nq::app::testing {
 
-struct SshSessionTest : WithEventLoop {
-  static inline std::unique_ptr<PretendLab> lab;
+struct SshSessionTest : LabTest {
   QTemporaryDir folder;
-  PretendPerson person;
   SshHostConfig config;
   std::shared_ptr<SshSecrets> secrets = std::make_shared<SshSecrets>();
   std::unique_ptr<SshSession> session;
   SshProblem problem;
   bool ready = false, over = false;
 
-  static void SetUpTestSuite() { lab = PretendLab::take_up(2); }
-  static void TearDownTestSuite() { lab.reset(); }
-
+  static void SetUpTestSuite() { take_up(2); }
   void SetUp() override {
-    // A real sshd on a host of its own needs namespaces, which some containers forbid: why_not says it in the test's output.
-    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    LabTest::SetUp();
+    if (IsSkipped()) return;
     config = lab->config().look_up("h1");
   }
   /// Whether its sshd serves somebody, logged in or not. A process that ends has no name any more before its connection is closed.

@@ -500,13 +500,3 @@ TEST_F(HostCheckTest, ways_are_tried_one_after_the_other_where_sshd_allows_no_mo
 
 }  // namespace
 }  // namespace n2nq::app
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (argc != 2) {
-    fputs("usage: test_host_check FOLDER-OF-THE-PROGRAMS\n", stderr);
-    return 2;
-  }
-  n2nq::app::testing::programs_folder = QString::fromLocal8Bit(argv[1]);
-  return n2nq::app::testing::PretendLab::exit_code(RUN_ALL_TESTS());
-}

@@ -497,7 +497,3 @@ TEST_F(PlacedProgramsTest, a_program_of_another_architecture_or_version_is_refus
 
 }  // namespace
 }  // namespace n2nq::app
-
-int main(int argc, char** argv) {
-  return n2nq::app::testing::run_with_programs(argc, argv);
-}

@@ -10,29 +10,21 @@
 
 #include "app/host/check_advice.h"
 #include "app/host/host_check.h"
-#include "tests/app/support/event_loop.h"
-#include "tests/app/support/pretend_lab.h"
+#include "tests/app/support/lab_programs.h"
+#include "tests/app/support/lab_test.h"
 
 namespace n2nq::app {
 namespace {
 
-using testing::PretendLab;
-using testing::PretendPerson;
+using testing::programs_folder;
 
-QString programs_folder;
-
-struct SlowLinkTest : testing::WithEventLoop {
-  static inline std::unique_ptr<PretendLab> lab;
-  PretendPerson person;
+struct SlowLinkTest : testing::LabTest {
   bool over = false;
 
-  static void SetUpTestSuite() {
-    lab = PretendLab::take_up(2, {"--delay", "1ms"});
-    if (lab) qputenv("HOME", lab->home().toLocal8Bit());
-  }
-  static void TearDownTestSuite() { lab.reset(); }
+  static void SetUpTestSuite() { take_up(2, {"--delay", "1ms"}); }
   void SetUp() override {
-    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    LabTest::SetUp();
+    if (IsSkipped()) return;
     lab->inside(1, {"rm", "-rf", "/home/lab/.cache/n2nq-bench"});
   }
   static void shape(const char* delay, const char* rate) { lab->shape_links(1, {"--delay", delay, "--rate", rate}); }
@@ -249,13 +241,3 @@ TEST_F(SlowLinkTest, a_check_that_had_no_time_for_a_slow_link_says_so) {
 
 }  // namespace
 }  // namespace n2nq::app
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (argc != 2) {
-    fputs("usage: test_slow_link FOLDER-OF-THE-PROGRAMS\n", stderr);
-    return 2;
-  }
-  n2nq::app::programs_folder = QString::fromLocal8Bit(argv[1]);
-  return n2nq::app::testing::PretendLab::exit_code(RUN_ALL_TESTS());
-}

@@ -439,7 +439,3 @@ TEST_F(SshLauncherTest, a_whole_run_on_three_hosts_and_all_of_its_files_come_bac
 
 }  // namespace
 }  // namespace n2nq::app
-
-int main(int argc, char** argv) {
-  return n2nq::app::testing::run_with_programs(argc, argv);
-}

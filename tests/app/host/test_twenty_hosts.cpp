@@ -5,16 +5,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <memory>
 #include <utility>
 
-#include "tests/app/host/ssh_launcher_kit.h"
+#include "app/host/host_pool.h"
+#include "app/host/launcher.h"
+#include "tests/app/support/lab_programs.h"
+#include "tests/app/support/lab_test.h"
 
 namespace n2nq::app {
 namespace {
 
 using testing::configure_broker;
-using testing::PretendLab;
-using testing::PretendPerson;
 
 constexpr int hosts = 20, gone = 3, changed = 7, full = 17;
 
@@ -25,23 +28,20 @@ struct Started {
   bool over() const { return !failure.isEmpty() || (output.contains("\"hello\"") && output.contains('\n')); }
 };
 
-class TwentyHostsTest : public testing::WithEventLoop {
+class TwentyHostsTest : public testing::LabTest {
  protected:
-  static inline std::unique_ptr<PretendLab> lab;
-  PretendPerson person;
   std::unique_ptr<HostPool> pool;
   std::array<Started, hosts + 1> started;  // by host, from 1
 
   static void SetUpTestSuite() {
-    lab = PretendLab::take_up(hosts, {"--bad-key", QString("h%1").arg(changed)});
+    take_up(hosts, {"--bad-key", QString("h%1").arg(changed)});
     if (!lab) return;
-    qputenv("HOME", lab->home().toLocal8Bit());
     lab->set_plugged_in(gone, false);
     lab->inside(full, {"sh", "-c", "mkdir -p /home/lab/.cache && mount -t tmpfs -o size=1m,mode=1777 full /home/lab/.cache"});
   }
-  static void TearDownTestSuite() { lab.reset(); }
   void SetUp() override {
-    if (!lab) GTEST_SKIP() << PretendLab::why_not.toStdString();
+    LabTest::SetUp();
+    if (IsSkipped()) return;
     pool = std::make_unique<HostPool>(person, testing::programs_folder);
   }
   Started& of(int host) { return started[static_cast<std::size_t>(host)]; }
@@ -88,7 +88,3 @@ TEST_F(TwentyHostsTest, three_that_fail_are_named_within_ten_seconds_and_the_oth
 
 }  // namespace
 }  // namespace n2nq::app
-
-int main(int argc, char** argv) {
-  return n2nq::app::testing::run_with_programs(argc, argv);
-}
