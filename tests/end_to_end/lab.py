@@ -21,6 +21,7 @@ FIRST_NUMBER = 10
 START_S = 10  # until a start that cannot succeed has failed
 FULL = bool(os.environ.get("N2NQ_LAB_FULL"))  # tests are whole, and judge strictly
 RUNS_MAX = 3  # of one that has to be clean, where all that is wrong is that the machine was late
+RUN_FOLDERS = "/home/lab/.cache/n2nq-bench/runs"  # of the benches, on a host
 
 
 NUMBERS = range(FIRST_NUMBER, pretend_lab.NUMBERS_MAX)
@@ -146,6 +147,11 @@ class Lab:
     def set_plugged_in(self, name, plugged_in):
         """Unplugs a host's cable at the bridge, or plugs it in: nobody is told."""
         pretend_lab.ip("link", "set", self.hosts[name]["device"], "up" if plugged_in else "down")
+
+
+def places(broker, senders, receivers):
+    """Arguments of a run on these hosts."""
+    return ["--set", f"broker.host={broker}", "--set", f"senders.host={senders}", "--set", f"receivers.host={receivers}"]
 
 
 # Runs on one processor where nothing else wants to, for as long as its parent lives.
