@@ -134,7 +134,7 @@ QWidget* MainWindow::make_tab_row() {
   tabs_->setExpanding(false);
   tabs_->setDrawBase(false);
   tabs_->setUsesScrollButtons(false);
-  tabs_->setFocusPolicy(Qt::StrongFocus);
+  tabs_->setFocusPolicy(Qt::TabFocus);  // who clicks sees which page it is
   menu_button_ = small_button("button_menu", QStringLiteral("Menu"), QStringLiteral("Everything there is to do (F10)"));
   // Has its room in this row whether there is a message or not, so that nothing moves when one comes.
   messages_ = new MessageBar(theme_);
