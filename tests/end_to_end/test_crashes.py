@@ -22,6 +22,11 @@ MIB = 1 << 20
 WITHOUT_LEAK_SEARCH = {**os.environ, "ASAN_OPTIONS": ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "detect_leaks=0")))}
 
 
+def faults_of(summary):
+    """Those that were made and mended: where the machine held a bench up for seconds, its standstill is an event, too."""
+    return [event for event in summary["events"] if event["kind"] == "fault"]
+
+
 class Crashes(BenchCase):
     def summary_of(self, *arguments, expect_exit=0, out="run"):
         folder = self.run_bench(*arguments, out=out, expect_exit=expect_exit)
@@ -49,6 +54,15 @@ class Crashes(BenchCase):
                 return summary
             self.assertTrue(any("who did not wait" in reason for reason in summary["reasons"]), summary["reasons"])
         self.fail(f"in none of 5 runs did all of {roles} answer a second stop")
+
+    def undisturbed(self, went_wrong, settings, *arguments, out="run"):
+        """The summary of a run. Who has no turn for a second while others go on is slow: on a machine that others use, under a sanitizer say,
+        a run in which that may be why it went wrong is made again, twice at most."""
+        for attempt in range(3):
+            summary, _ = self.summary_of("quick", *settings, *arguments, out=f"{out}-{attempt}")
+            if not went_wrong(summary) or not summary["environment"]["disturbed"]:
+                break
+        return summary
 
     def settings(self, **values):
         return [argument for key, value in values.items() for argument in ("--set", f"{key.replace('__', '.')}={value}")]
@@ -95,7 +109,7 @@ class Crashes(BenchCase):
         # What was unanswered at a kill may come twice, and nothing else.
         self.assertLessEqual(total["duplicated"], KILLS * window * 10)
         self.assertEqual(total["duplicated_unflagged"], 0)
-        self.assertEqual(len(summary["events"]), KILLS)
+        self.assertEqual(len(faults_of(summary)), KILLS)
         # Also what a killed process had confirmed is counted.
         for row in summary["services"]["receivers"]:
             self.assertEqual(row["confirmed"], row["received"])
@@ -147,7 +161,7 @@ class Crashes(BenchCase):
         self.assertEqual(total["unexplained"], 0, summary["reasons"])
         self.assertEqual(total["attempted"], total["accepted"] + total["lost_before_queue"])
         self.assertEqual(total["accepted_copies"], total["delivered"] + total["lost"] + total["expired"] + total["still_queued"])
-        self.assertEqual(len(summary["events"]), 5)
+        self.assertEqual(len(faults_of(summary)), 5)
         self.assertTrue(any("N2NQ was restarted" in reason for reason in summary["reasons"]), summary["reasons"])
         self.assertEqual(summary["verdict"], "broken" if total["lost"] else "degraded", summary["reasons"])
         self.assertEqual(verify(folder).differences, [])
@@ -208,7 +222,7 @@ class Crashes(BenchCase):
                         senders__duration_s=4, queue__mode=mode, queue__responses=responses, queue__retention_s=60),
                         "--fault", f"pause:{whom}@0.5", out=f"{whom}-{mode}")
                     self.assertEqual(summary["verdict"], "degraded", summary["reasons"])
-                    pause, resume = summary["events"]
+                    pause, resume = faults_of(summary)
                     self.assertEqual(pause["what"], f"{name} paused")
                     self.assertIn(f"{name} resumed at the end, because nobody had resumed", resume["what"])
                     self.assertGreater(resume["at_s"], 3.9)  # the last messages are due in the last tenth
@@ -224,7 +238,7 @@ class Crashes(BenchCase):
                     summary, _ = self.summary_of("quick", *self.settings(
                         queue__mode=mode, queue__responses="true", senders__messages=160, limits__heartbeat_s=1, limits__reconnect_deadline_s=0.5),
                         "--fault", "pause:senders@1", "--fault", "resume:senders@6.5", out=f"{mode}-{attempt}")
-                    pause, resume = summary["events"]
+                    pause, resume = faults_of(summary)
                     if resume["at_s"] - pause["at_s"] > 4:
                         break
                 total, copies = summary["ledger"]["total"], 10 if mode == "broadcaster" else 1
@@ -238,7 +252,7 @@ class Crashes(BenchCase):
                 summary, _ = self.summary_of("quick", *self.settings(senders__messages=40), "--fault", harm, "--fault", mend, out=name)
                 total = summary["ledger"]["total"]
                 self.assertEqual((total["delivered"], total["lost"]), (4000, 0), summary["reasons"])
-                self.assertEqual(len(summary["events"]), 2, summary["events"])  # nothing was mended by itself before
+                self.assertEqual(len(faults_of(summary)), 2, summary["events"])  # nothing was mended by itself before
                 self.assertFalse(any("not done" in reason or "given up" in reason for reason in summary["reasons"]), summary["reasons"])
 
     def test_what_lies_unread_when_n2nq_has_ended_waits_longer_than_any_heartbeat(self):
@@ -257,7 +271,7 @@ class Crashes(BenchCase):
                 senders__amount=1, receivers__amount=2, senders__messages=200, senders__delay_ms=5, senders__size_bytes=5000, queue__retention_s=30),
                 "--fault", "stop-reading:R001@0.5", *planned, out=f"{len(planned)}-planned")
             total = summary["ledger"]["total"]
-            self.assertEqual((total["delivered"], total["lost"], len(summary["events"])), (400, 0, 2), summary["reasons"])
+            self.assertEqual((total["delivered"], total["lost"], len(faults_of(summary))), (400, 0, 2), summary["reasons"])
 
     def test_what_a_receiver_does_not_take_is_still_sent_to_it_when_a_run_gives_up(self):
         """A batch that the kernel has taken a part of neither leaves N2NQ nor expires."""
@@ -275,7 +289,7 @@ class Crashes(BenchCase):
 
     def test_a_stop_lets_those_read_that_were_made_to_stop(self):
         process = self.start("quick", *self.settings(
-            senders__amount=2, receivers__amount=2, senders__messages=50, senders__delay_ms=10, queue__retention_s=30),
+            senders__amount=2, receivers__amount=2, senders__messages=300, senders__delay_ms=10, queue__retention_s=30),
             "--fault", "stop-reading:R001@0.2", "--fault", "normal:R001@30")  # so that it is not told to at N2NQ's end
         log = self.folder / "run" / "broker.log"
         self.wait_for("N2NQ's end", lambda: log.exists() and "ending -> ended" in log.read_text())
@@ -283,7 +297,7 @@ class Crashes(BenchCase):
         process.communicate(timeout=60)
         summary = json.loads((self.folder / "run" / "summary.json").read_text())
         total = summary["ledger"]["total"]
-        self.assertEqual((total["delivered"], total["lost"]), (200, 0), summary["reasons"])
+        self.assertEqual((total["delivered"], total["lost"]), (1200, 0), summary["reasons"])
         self.assertIn("R001 is back to normal, because the run was stopped", " ".join(summary["reasons"] + [event["what"] for event in summary["events"]]))
 
     def test_a_request_for_much_that_waits_is_no_slowness(self):
@@ -400,16 +414,16 @@ class Crashes(BenchCase):
 
     def stop_twice_with_something_unconfirmed(self):
         process = self.start("quick", *self.settings(
-            senders__amount=2, receivers__amount=2, senders__messages=40, senders__delay_ms=10, queue__mode="load-balancer", queue__retention_s=60,
+            senders__amount=2, receivers__amount=2, senders__messages=200, senders__delay_ms=10, queue__mode="load-balancer", queue__retention_s=60,
             queue__responses="true", responses__deadline_s=30), "--fault", "confirm-nothing:R001@0.1", env=WITHOUT_LEAK_SEARCH)
         log = self.folder / "run" / "broker.log"
-        self.wait_for("the senders' end", lambda: log.exists() and log.read_text().count("left: ended, 40 messages accepted") == 2)
+        self.wait_for("the senders' end", lambda: log.exists() and log.read_text().count("left: ended, 200 messages accepted") == 2)
         return self.stop_twice(process)
 
     def test_a_second_stop_asks_for_what_is_known_by_then(self):
         summary = self.answered(self.stop_twice_with_something_unconfirmed, "broker", "senders", "receivers")
         total = summary["ledger"]["total"]
-        self.assertEqual((total["accepted"], total["lost_before_queue"], total["lost"], total["unexplained"]), (80, 0, 0, 0), summary["reasons"])
+        self.assertEqual((total["accepted"], total["lost_before_queue"], total["lost"], total["unexplained"]), (400, 0, 0, 0), summary["reasons"])
         self.assertTrue(any("who did not wait" in reason for reason in summary["reasons"]), summary["reasons"])
 
     def test_a_stop_waits_for_no_dead_receivers(self):
@@ -436,7 +450,7 @@ class Crashes(BenchCase):
             out = f"drain-{drain_s}"
             process = self.start("quick", *self.settings(
                 senders__amount=2, receivers__amount=2, senders__messages="none", senders__duration_s=60, senders__delay_ms=1, limits__drain_s=drain_s,
-                senders__size_bytes=10_000, queue__responses="true", queue__retention_s=60, limits__memory_mib=8, limits__pending_mib=4), "--fault", "kill:receivers@0.3",
+                senders__size_bytes=10_000, queue__responses="true", queue__retention_s=60, limits__memory_mib=8, limits__pending_mib=8), "--fault", "kill:receivers@0.3",
                 out=out)
             log = self.folder / out / "broker.log"
             self.wait_for("the budget to be used up", lambda: log.exists() and "the memory budget is used up" in log.read_text())
@@ -461,7 +475,7 @@ class Crashes(BenchCase):
             summary, folder = self.summary_of("quick", *self.settings(
                 senders__amount=2, receivers__amount=3, senders__messages=messages, senders__delay_ms=4, senders__size_bytes=50_000,
                 queue__retention_s=3600, limits__pending_mib=pending_mib), "--fault", "stop-reading:R001@0.1", out=f"limit-{pending_mib}")
-            told = [event["what"] for event in summary["events"]]
+            told = [event["what"] for event in faults_of(summary)]
             # Where its kernel took little, it sees that its connection is cut, and hears it when it is back.
             before_the_end, _, _ = (folder / "broker.log").read_text().partition("ending -> ended")
             if len(told) == 2 or "refused: too slow" not in before_the_end:
@@ -482,7 +496,7 @@ class Crashes(BenchCase):
                 self.assertNotIn("broken", output)
 
     def test_healthy_receivers_are_never_taken_for_slow(self):
-        summary, _ = self.summary_of("quick", *self.settings(
+        summary = self.undisturbed(lambda summary: summary["ledger"]["total"]["cut_off"], self.settings(
             senders__amount=1, receivers__amount=2, senders__messages=500, senders__delay_ms=0, senders__size_bytes=MIB,
             queue__retention_s=60, messages_tsv_max_mib=0))
         total = summary["ledger"]["total"]
@@ -491,7 +505,7 @@ class Crashes(BenchCase):
 
     def test_a_full_window_hides_no_backlog(self):
         for fault in ("stop-reading", "confirm-nothing"):
-            summary, _ = self.summary_of("quick", *self.settings(
+            summary = self.undisturbed(lambda summary: any("held back" in reason for reason in summary["reasons"]), self.settings(
                 senders__amount=2, receivers__amount=4, senders__messages=1500, senders__delay_ms=6, senders__size_bytes=5000, queue__retention_s=20,
                 queue__responses="true", responses__deadline_s=60, limits__memory_mib=16, limits__pending_mib=4), "--fault", f"{fault}:R001@0.2", out=fault)
             [told] = [reason for reason in summary["reasons"] if "pending bytes" in reason]

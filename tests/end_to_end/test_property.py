@@ -74,7 +74,7 @@ class Case:
             self.settings["queue"]["retention_s"] = pick([0.3, 1, LONG_S])
             self.kind()
             self.kind = self.kind.__name__
-        else:
+        if not self.parked:
             self.settings["responses"]["attempts_max"] = 1000  # a busy machine misses the shortest of these deadlines more than once
         self.settings["senders"]["warmup_messages"] = pick([0, 0, 1, 7, 30])
 

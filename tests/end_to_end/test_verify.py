@@ -109,7 +109,7 @@ class Verify(BenchCase):
             self.assertEqual(missed, not_checked, name)
 
     def test_finds_copies_that_went_from_one_column_to_another(self):
-        folder = self.run_small("queue.retention_s=0.5", more=("--fault", "kill:receivers@0.3"), expect_exit=None)
+        folder = self.run_small("senders.messages=300", "queue.retention_s=0.5", more=("--fault", "kill:receivers@0.3"), expect_exit=None)
         self.assert_agrees(folder)
         summary = json.loads((folder / "summary.json").read_text())
         self.assertGreaterEqual(summary["ledger"]["total"]["expired"], 5, "nobody came for them")

@@ -121,6 +121,7 @@ TEST_F(RealRun, senders_may_be_away_before_traffic_for_longer_than_they_may_be_i
 
 TEST_F(RealRun, receivers_that_were_stopped_before_traffic_may_join_late_with_what_they_were_asked_for_meanwhile) {
   Settings settings = small();
+  settings.queue.retention_s = 60;
   settings.start_when = StartWhen::senders_connected;
   settings.senders.messages.reset();
   settings.queue.requests.emplace();
@@ -190,6 +191,7 @@ TEST_F(RealRun, receivers_that_were_never_started_have_no_account_to_give) {
 
 TEST_F(RealRun, receivers_that_join_late_get_what_the_queue_still_holds) {
   Settings settings = small();
+  settings.queue.retention_s = 60;
   settings.start_when = StartWhen::senders_connected;
   settings.senders.messages.reset();
   make(settings);
@@ -208,6 +210,7 @@ TEST_F(RealRun, each_process_can_be_killed_and_started_again_and_nothing_is_lost
     for (const QueueMode mode : {QueueMode::broadcaster, QueueMode::load_balancer}) {
       Settings settings = small();
       settings.queue.mode = mode;
+      settings.queue.retention_s = 60;
       settings.queue.responses = true;
       settings.senders.messages = 200;
       make(settings);
@@ -289,9 +292,10 @@ TEST_F(DrainingRun, a_paused_group_is_resumed_and_one_that_is_told_to_is_normal_
   settings.queue.retention_s = 60;
   settings.limits.drain_s = 0;
   settings.responses.deadline_s = 60;
+  settings.senders.messages = 50;
   make(settings, 0);
-  PlannedStep bad{Fault{FaultKind::confirm_nothing, Role::receivers, 2}, 0}, good{Fault{FaultKind::normal, Role::receivers, 2}, 1.5};
-  PlannedStep pause{Fault{FaultKind::pause, Role::receivers}, 0.05}, resume{Fault{FaultKind::resume, Role::receivers}, 1};
+  PlannedStep bad{Fault{FaultKind::confirm_nothing, Role::receivers, 2}, 0}, good{Fault{FaultKind::normal, Role::receivers, 2}, 5};
+  PlannedStep pause{Fault{FaultKind::pause, Role::receivers}, 0.05}, resume{Fault{FaultKind::resume, Role::receivers}, 3};
   control->plan({bad, pause, resume, good});
   control->start_all();
   ASSERT_TRUE(wait_until([this] { return control->events().size() == 4; })) << reasons();
@@ -299,7 +303,7 @@ TEST_F(DrainingRun, a_paused_group_is_resumed_and_one_that_is_told_to_is_normal_
   ASSERT_TRUE(control->draining()) << reasons();
   control->make_fault({FaultKind::restart, Role::receivers});
   ASSERT_TRUE(wait_finished());
-  EXPECT_EQ(control->figures().settled->delivered, 60) << reasons();
+  EXPECT_EQ(control->figures().settled->delivered, 600) << reasons();
   EXPECT_EQ(control->figures().settled->still_queued, 0) << reasons();
 }
 
@@ -308,11 +312,12 @@ TEST_F(RealRun, nobody_waits_for_the_retention_where_n2nq_is_dead_for_good) {
   settings.queue.responses = true;
   settings.queue.retention_s = 3600;
   settings.limits.drain_s = 0;
+  settings.senders.messages = 50;  // 200 for R002, which has room for them
   make(settings, RunDeadlines().drain_margin, true);
   control->plan({{Fault{FaultKind::confirm_nothing, Role::receivers, 2}, 0}});
   control->start_all();
   // What N2NQ has accepted and not yet sent on dies with it.
-  ASSERT_TRUE(wait_until([this] { return control->draining() && control->figures().received == 60; })) << reasons();
+  ASSERT_TRUE(wait_until([this] { return control->draining() && control->figures().received == 600; })) << reasons();
   EXPECT_FALSE(control->figures().in_flight_at_most);
   control->make_fault({FaultKind::kill, Role::broker});
   ASSERT_TRUE(wait_until([this] { return control->figures().in_flight_at_most; })) << "what it held is gone";
@@ -488,6 +493,7 @@ TEST_F(RealRun, senders_that_are_killed_for_good_end_the_run_when_n2nq_gives_the
 
 TEST_F(RealRun, senders_that_are_killed_before_their_first_message_end_the_run_likewise) {
   Settings settings = small();
+  settings.senders.messages = 200;
   settings.limits.reconnect_deadline_s = 0.5;
   make(settings);
   control->plan({{Fault{FaultKind::kill, Role::senders}, 0}});

@@ -168,7 +168,7 @@ TEST(Delivery, AcceptedIsToldInPartsBetweenWhichMessagesAreServed) {
   server.wake_up();
   receiver.receive(senders);
   const auto told = [&] {
-    return std::count_if(clients.begin(), clients.end(), [](const WireClient& client) { return client.readable(); });
+    return std::count_if(clients.begin(), clients.end(), [](WireClient& client) { return client.readable(); });
   };
   uint64_t index = 1;
   for (int64_t before = told(); before < senders; ++index) {

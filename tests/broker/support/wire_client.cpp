@@ -90,7 +90,8 @@ void WireClient::send(ByteView bytes) {
   }
 }
 
-bool WireClient::readable() const {
+bool WireClient::readable() {
+  if (const auto frame = reader_.next()) return reader_.put_back(*frame), true;  // it came with the one before
   pollfd look{fd_.get(), POLLIN, 0};
   return poll(&look, 1, 0) > 0;
 }

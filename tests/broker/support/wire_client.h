@@ -75,7 +75,7 @@ class WireClient {
   void wait_for_broker_clock(int64_t ns);
 
   /// Something can be read at this moment.
-  bool readable() const;
+  bool readable();
   /// The next frame but HEARTBEAT; none at the end of the stream. Throws after the patience.
   std::optional<ReadFrame> read(bool heartbeats_too = false);
   /// Everything to the end of the stream.

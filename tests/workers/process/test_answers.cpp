@@ -198,7 +198,7 @@ TEST_P(Answers, only_what_was_asked_for_comes) {
 
 TEST_P(Answers, rules_change_while_messages_flow) {
   RunShape wanted = shape({{"requests", true}, {"responses", true}});
-  wanted.load["messages"] = 100;
+  wanted.load["messages"] = 400;  // for two seconds
   wanted.requests = json::array({{{"receivers", {{1, 5}}}, {"rules", json::array()}, {"prefetch", 1}}});  // nothing
   SmallRun run(wanted);
   run.launch();
@@ -217,10 +217,10 @@ TEST_P(Answers, rules_change_while_messages_flow) {
     most = std::max(most, receiver.copies.delivered);
   }
   if (std::string(GetParam()) == "broadcaster") {
-    EXPECT_EQ(most, 500u) << "what is queued is seen by a new list" << reasons(ledger);
-    EXPECT_EQ(accounted, 2500u) << reasons(ledger);
+    EXPECT_EQ(most, 2000u) << "what is queued is seen by a new list" << reasons(ledger);
+    EXPECT_EQ(accounted, 10000u) << reasons(ledger);
   } else {
-    EXPECT_EQ(ledger.total.delivered, 500u) << "what is queued is seen by a new list" << reasons(ledger);
+    EXPECT_EQ(ledger.total.delivered, 2000u) << "what is queued is seen by a new list" << reasons(ledger);
   }
 }
 
