@@ -7,7 +7,7 @@
 #include "app/cases/case_sides.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_command.h"
-#include "app/results/is_denied.h"
+#include "app/results/requests_words.h"
 #include "app/settings/qt_text.h"
 
 namespace n2nq::app {
@@ -47,7 +47,7 @@ QString texts_block(const QString& title, const std::vector<ComparedText>& texts
   for (const ComparedSide& side : sides) rows.front() += side.name;
   for (const ComparedText& text : texts) {
     QStringList& row = rows.emplace_back(QStringList("  " + text.path));
-    for (const QString& value : text.texts) row += one_line(value);
+    for (const QString& value : text.texts) row += one_line(text.path == requests_path ? requests_words(value) : value);
   }
   return in_columns(rows) + '\n';
 }
@@ -211,7 +211,7 @@ int compare_results(const Arguments& arguments, Terminal& terminal) {
     terminal.progress("reading " + qt_text(folder));
     auto side = read_side(qt_text(folder), error);
     if (!side) {
-      terminal.say("n2nq-bench: " + (is_denied_folder(qt_text(folder)) ? denied_words(qt_text(folder)) : error));
+      terminal.say("n2nq-bench: " + error);
       return exit_bad_input;
     }
     sides.push_back(std::move(*side));

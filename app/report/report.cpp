@@ -11,8 +11,8 @@
 #include "app/control/live_figures.h"
 #include "app/figure/figure_doubts.h"
 #include "app/figure/number_text.h"
+#include "app/results/requests_words.h"
 #include "app/settings/qt_text.h"
-#include "app/settings/requests.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -23,7 +23,6 @@ using Json = nlohmann::json;
 
 constexpr std::size_t differing_told_max = 4;  // in the sentence; the tables have all
 constexpr qsizetype requests_told_max = 2;     // likewise
-constexpr const char* requests_path = "queue.requests";
 
 struct Row {
   const char* path;
@@ -85,25 +84,6 @@ QStringList doubts_of(const Cell& cell, bool has_few, double clock_limit_us, dou
   if (const QString clocks = clock_doubt(*value, clock_limit_us); !clocks.isEmpty()) doubts += clocks;
   if (const QString near = near_floor_words(floor_us, *value); !near.isEmpty()) doubts += near;
   return doubts;
-}
-
-/// What receivers ask for, as on the page Bench: "R001–R005: S001–S003, 20–100 B, prefetch 1". As it is where it is no list of that.
-QString requests_words(const QString& text, qsizetype told_max = std::numeric_limits<qsizetype>::max()) {
-  std::optional<Requests> requests;
-  if (parse_requests(text.toStdString(), requests) || !requests || requests->empty()) return text;
-  QStringList parts;
-  for (const ReceiverRequest& request : *requests) {
-    if (parts.size() == told_max) {
-      parts += QString("%1 more").arg(static_cast<qsizetype>(requests->size()) - told_max);
-      break;
-    }
-    const QString who = !request.receivers           ? QString("all receivers")
-                        : request.receivers->empty() ? QString("nobody")
-                                                     : qt_text(services_text(*request.receivers, 'R'));
-    const QString what = qt_text(rules_of(request).text()).replace(" B", narrow_space + QString("B"));
-    parts += who + ": " + what + ", prefetch " + count_text(request.prefetch);
-  }
-  return parts.join(" and ");
 }
 
 QString column_name(const std::string& key) {

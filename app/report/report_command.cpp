@@ -2,13 +2,11 @@
 #include "app/report/report_command.h"
 
 #include <QDir>
-#include <algorithm>
 
 #include "app/cli/out_folder.h"
 #include "app/cli/run_command.h"
 #include "app/report/report_files.h"
 #include "app/report/result_report.h"
-#include "app/results/is_denied.h"
 #include "app/settings/qt_text.h"
 
 namespace n2nq::app {
@@ -28,8 +26,7 @@ int write_reports(const Arguments& arguments, Terminal& terminal) {
   }
   const auto report = report_of_results(paths, error, [&](const QString& what) { terminal.progress(what); });
   if (!report) {
-    const auto denied = std::find_if(paths.cbegin(), paths.cend(), is_denied_folder);
-    terminal.say("n2nq-bench: " + (denied == paths.cend() ? error : denied_words(*denied)));
+    terminal.say("n2nq-bench: " + error);
     return exit_bad_input;
   }
   error = write_report(out, report->report, [&](const QString& what) { terminal.progress("writing " + what); }, nullptr, which);

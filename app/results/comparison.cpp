@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 
+#include "app/results/is_denied.h"
+
 namespace n2nq::app {
 
 namespace {
@@ -288,13 +290,17 @@ std::vector<ComparedSide> sides_of_runs(std::vector<StoredRun> runs, QString& er
 std::optional<ComparedSide> read_side(const QString& folder, QString& error) {
   ComparedSide side;
   side.folder = QDir::cleanPath(QDir(folder).absolutePath());
+  if (is_denied(side.folder)) return error = denied_words(folder), std::nullopt;
   if (!QFileInfo(side.folder).isDir()) return error = QString("%1: there is no such folder").arg(folder), std::nullopt;
+  // Of a folder that may be searched and not read, a run's file can be read all the same.
+  if (is_denied(side.folder + "/summary.json")) return error = denied_words(folder), std::nullopt;
   if (QFileInfo::exists(side.folder + "/summary.json")) {
     auto run = read_run(side.folder, error);
     if (!run) return {};
     side.runs.push_back(std::move(*run));
     return side;
   }
+  if (is_denied_folder(side.folder)) return error = denied_words(folder), std::nullopt;
   QDirIterator below(side.folder, {"settings.yaml"}, QDir::Files, QDirIterator::Subdirectories);
   QStringList folders;
   while (below.hasNext()) {
