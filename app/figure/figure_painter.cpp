@@ -167,7 +167,7 @@ bool FigurePainter::is_numbered(double width) const {
   return longest > std::max(name_px_max, (width - axis_width()) / static_cast<double>(figure_.x.names.size()) - gap_px);
 }
 
-QStringList marked_notes(const Figure& figure) {
+QStringList marked_notes(const Figure& figure, qsizetype told_max) {
   Reasons marked;
   qsizetype all = 0;  // of places that could be marked: a curve of percentiles is one
   for (const FigureSeries& series : figure.series) {
@@ -177,14 +177,14 @@ QStringList marked_notes(const Figure& figure) {
     }
   }
   QStringList out;
-  for (qsizetype i = 0; i < std::min<qsizetype>(marked.size(), marked_told_max); ++i) {
+  for (qsizetype i = 0; i < std::min<qsizetype>(marked.size(), told_max); ++i) {
     const auto& [why, places] = marked[i];
     const QString where = places.size() > 1 && places.size() == all ? QString(figure.x.percentiles ? "all curves" : "all points")
                           : places.size() <= places_told_max        ? places.join("; ")
                                                                     : QString("%1 and %2 more").arg(places.first(), QString::number(places.size() - 1));
     out += QString::fromUtf8("◯ ") + where + ": " + grouped_in(why);
   }
-  if (marked.size() > marked_told_max) out += QString::fromUtf8("◯ … and %1 more reasons").arg(marked.size() - marked_told_max);
+  if (const qsizetype more = marked.size() - told_max; more > 0) out += QString::fromUtf8("◯ … and %1 more reason%2").arg(more).arg(more == 1 ? "" : "s");
   return out;
 }
 
@@ -205,7 +205,7 @@ QStringList FigurePainter::notes(double width) const {
     const QString whose = figure_.legend.isEmpty() ? QString() : figure_.legend + ' ';
     out += whose + names.join(", ") + (names.size() == 1 ? " was not run: " : " were not run: ") + why;
   }
-  out += marked_notes(figure_);
+  out += marked_notes(figure_, marked_told_max);
   for (qsizetype i = 0; i < static_cast<qsizetype>(figure_.references.size()); ++i) {
     out += QString::fromUtf8("◇ %1 %2").arg(i + 1).arg(figure_.references[static_cast<std::size_t>(i)].text);
   }

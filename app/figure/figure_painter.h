@@ -118,8 +118,9 @@ class FigurePainter {
   std::vector<Placed> placed_;
 };
 
-/// What is marked in it, and why, a line for each reason: "◯ 50 services, message size 16 kB: disturbed: …".
-QStringList marked_notes(const Figure& figure);
+/// What is marked in it, and why, a line for each reason: "◯ 50 services, message size 16 kB: disturbed: …". Beyond `told_max` of them it says
+/// how many more there are.
+QStringList marked_notes(const Figure& figure, qsizetype told_max);
 
 /// What a point says of itself, in lines: series, place, value with interval and bound, repeats, why it is marked.
 enum class Digits { all, few };

@@ -363,9 +363,13 @@ void add_services(std::vector<Figure>& out, const DrawnRun& run) {
 void look_like_runs(std::vector<Figure>& figures, const std::vector<DrawnRun>& runs) {
   for (Figure& of : figures) {
     for (FigureSeries& series : of.series) {
-      if (series.points.empty()) continue;
-      const QStringList& folders = series.points.front().folders;
-      const auto drawn = std::ranges::find_if(runs, [&folders](const DrawnRun& run) { return folders.contains(run.run.folder); });
+      // One without points has its run's name alone, which the legend shows.
+      const auto is_of = [&series](const DrawnRun& run) {
+        const QString name = name_of(run);
+        return series.points.empty() ? series.name == name || series.name.startsWith(name + ", ")
+                                     : series.points.front().folders.contains(run.run.folder);
+      };
+      const auto drawn = std::ranges::find_if(runs, is_of);
       if (drawn != runs.end()) series.look = static_cast<int>(drawn - runs.begin());
     }
   }

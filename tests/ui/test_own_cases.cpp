@@ -121,10 +121,12 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QDesktopServices::unsetUrlHandler(QStringLiteral("file"));
     QCOMPARE(opened.last(), folder_of_cases + QStringLiteral("edited-2.yaml"));
     QCOMPARE(table()->model()->rowCount(), own + 2);
+    table()->selectRow(0);
     QVERIFY(bench->click(QStringLiteral("button_cases_stop")));
     QVERIFY(wait_off());
     QVERIFY(BenchWindow::wait_for([this] { return table()->model()->rowCount() == own + 3; }));
     QVERIFY(settled());
+    QCOMPARE(desk().rows()[static_cast<std::size_t>(table()->currentIndex().row())].file.name, "edited-2");  // though another row was looked at
     // With a mistake in it nothing begins.
     const auto edited = [this] {
       const auto& rows = desk().rows();

@@ -14,6 +14,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "app/settings/qt_text.h"
 #include "app/settings/text_value.h"
@@ -114,8 +115,13 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, const QString& cases
   connect(&desk_, &CasesDesk::hold_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::choice_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::rows_changed, this, [this] {
-    // The list was made anew: the same case stays chosen.
+    // The list was made anew: the same case stays chosen, unless another one was waited for.
     const auto& rows = desk_.rows();
+    const auto is_awaited = [this](const CasesDesk::Row& row) { return !row.file.built_in && row.file.name == awaited_own_; };
+    if (std::any_of(rows.begin(), rows.end(), is_awaited)) {
+      current_name_ = std::exchange(awaited_own_, {});
+      current_is_own_ = true;
+    }
     const auto same = std::find_if(rows.begin(), rows.end(), [this](const CasesDesk::Row& row) {
       return row.file.name == current_name_ && row.file.built_in != current_is_own_;
     });
@@ -315,8 +321,7 @@ void CasesCard::select(int row) {
 }
 
 void CasesCard::select_when_listed(const std::string& own_name) {
-  current_name_ = own_name;
-  current_is_own_ = true;
+  awaited_own_ = own_name;
 }
 
 void CasesCard::choose_scale(app::Scale scale) {

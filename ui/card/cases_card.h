@@ -29,7 +29,7 @@ class CasesCard : public QWidget {
   /// The row that is shown; -1: none.
   int current_row() const;
   void select(int row);
-  /// One's own of this name, once the list is read again.
+  /// One's own of this name, once the list is read again, whatever is chosen meanwhile.
   void select_when_listed(const std::string& own_name);
 
  signals:
@@ -70,6 +70,7 @@ class CasesCard : public QWidget {
   Theme& theme_;
   std::string current_name_;  // of the chosen row
   bool current_is_own_ = false;
+  std::string awaited_own_;  // to be chosen, once it is listed; while cases run, the list is not made anew
   CasesModel* model_ = nullptr;
   QTableView* table_ = nullptr;
   QPushButton *copy_ = nullptr, *run_selected_ = nullptr, *run_all_ = nullptr, *pause_ = nullptr, *stop_ = nullptr, *resume_ = nullptr;

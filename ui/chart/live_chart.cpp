@@ -176,7 +176,7 @@ void LiveChart::scale_times() {
   const double now_s = window_.now_s(), step = time_step(window_.span_s());
   TimeLabels labels{.span_s = window_.span_s(), .behind_s = now_s - window_.to_s(), .of_run = tells_run_times()};
   if (labels.of_run) labels.zero_s = now_s;
-  const int decimals = now_s < finer_below_s || step < 1 ? 1 : 0;
+  const int decimals = now_s < finer_below_s || step <= 1 ? 1 : 0;
   labels.newest = window_.shows_newest() ? newest_word_ : fixed_text(now_s, decimals) + QStringLiteral(" s");
   if (labels == time_labels_) return;
   time_labels_ = labels;
@@ -184,13 +184,14 @@ void LiveChart::scale_times() {
   const double right = -labels.behind_s, left = right - labels.span_s;
   time_axis_->setRange(left, right);
   time_axis_->setStartValue(left);
+  const bool newest_in_sight = labels.behind_s < 1e-6;  // at the right end
   double told = std::ceil((left + labels.zero_s) / step - 1e-9) * step;
   if (labels.of_run) told = std::max(0.0, told);  // before its start a run has no seconds
   for (; told <= right + labels.zero_s + 1e-6; told += step) {
-    if (std::abs(told - labels.zero_s) < newest_room * step) continue;
+    if (newest_in_sight && std::abs(told - labels.zero_s) < newest_room * step) continue;
     time_axis_->append(QStringLiteral("%1 s").arg(with_minus(app::axis_number(told))), told - labels.zero_s);
   }
-  if (labels.behind_s < 1e-6) time_axis_->append(labels.newest, 0);  // nothing lies behind it
+  if (newest_in_sight) time_axis_->append(labels.newest, 0);
 }
 
 LiveChart::Extent LiveChart::extent_in_window(bool on_right) const {

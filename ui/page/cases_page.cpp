@@ -11,6 +11,7 @@
 #include <QTimer>
 #include <QUrl>
 #include <QVBoxLayout>
+#include <limits>
 #include <utility>
 
 #include "app/figure/figure_doubts.h"
@@ -185,7 +186,7 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
   for (const app::FigureSeries& series : figure.series) {
     if (!series.not_run.isEmpty()) html += paragraph(QStringLiteral("%1: not run: %2").arg(series.name, series.not_run));
   }
-  for (const QString& marked : app::marked_notes(figure)) html += paragraph(marked);
+  for (const QString& marked : app::marked_notes(figure, std::numeric_limits<qsizetype>::max())) html += paragraph(marked);
   if (const QString grey = app::grey_words(figure); !grey.isEmpty()) html += paragraph(grey);
   for (const QString& remark : figure.remarks) html += paragraph(remark);
   notes_->setHtml(html);

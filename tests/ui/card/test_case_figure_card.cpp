@@ -91,8 +91,9 @@ class TestCaseFigureCard : public QObject {
     figure.series = {{.points = {{.x = 1, .y = 31, .why = QStringLiteral("disturbed")},
                                  {.x = 4, .y = 90, .why = QStringLiteral("broken: no receiver")},
                                  {.x = 16, .y = 95, .why = QStringLiteral("disturbed")}}}};
-    QCOMPARE(app::marked_notes(figure), QStringList({QStringLiteral("◯ message size 1 kB; message size 16 kB: disturbed"),
-                                                           QStringLiteral("◯ message size 4 kB: broken: no receiver")}));
+    const QString disturbed = QStringLiteral("◯ message size 1 kB; message size 16 kB: disturbed");
+    QCOMPARE(app::marked_notes(figure, 2), QStringList({disturbed, QStringLiteral("◯ message size 4 kB: broken: no receiver")}));
+    QCOMPARE(app::marked_notes(figure, 1), QStringList({disturbed, QStringLiteral("◯ … and 1 more reason")}));
   }
 
   void what_tells_little_is_grey_and_says_why() {
