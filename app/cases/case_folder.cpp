@@ -15,6 +15,7 @@
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
 #include "broker/net/parsed_json.h"
+#include "workers/measure/json_keys.h"
 #include "workers/measure/whole_number.h"
 
 namespace n2nq::app {
@@ -25,6 +26,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr int same_name_max = 1000, label_chars_max = 60;
 constexpr qint64 state_bytes_max = 1 << 20;
+const QString name_time_format = QStringLiteral("yyyy-MM-ddTHH-mm-ss");
 const QString case_yaml = QStringLiteral("/case.yaml"), base_yaml = QStringLiteral("/base.yaml"), case_json = QStringLiteral("/case.json");
 
 /// Letters, digits, points and dashes alone: "broadcaster-external-0.1-s-50".
@@ -71,6 +73,15 @@ OrderedJson hosts_json(const std::optional<CaseHosts>& hosts) {
   return {{"broker", hosts->broker}, {"senders", hosts->senders}, {"receivers", hosts->receivers}};
 }
 
+/// When make() gave a folder of this case this name; empty: it did not.
+std::optional<QDateTime> begun_by_name(const QString& folder, const std::string& name, std::optional<Scale> scale) {
+  constexpr qsizetype time_chars = 19;
+  const QString of_case = "-case-" + slug(qt_text(name)) + '-', its_scale = folder.mid(time_chars + of_case.size()).section('-', 0, 0);
+  const auto is_its = [&](Scale each) { return (!scale || *scale == each) && its_scale == qt_text(scale_word(each)); };
+  if (folder.mid(time_chars, of_case.size()) != of_case || !std::ranges::any_of(all_scales, is_its)) return {};
+  return QDateTime::fromString(folder.left(time_chars), name_time_format);
+}
+
 /// Empty: `problem` says what is wrong.
 std::optional<OrderedJson> read_state(const QString& folder, QString& problem) {
   QFile file(folder + case_json);
@@ -113,7 +124,7 @@ QString build_of_programs(const QString& programs_folder) {
 std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString& exact, const std::string& name, const CasePlan& plan,
                                            const QString& build, const QDateTime& now, QString& error) {
   const QString own_name =
-      QString("%1-case-%2-%3").arg(now.toString("yyyy-MM-ddTHH-mm-ss"), slug(qt_text(name)), qt_text(scale_word(plan.choice().scale)));
+      QString("%1-case-%2-%3").arg(now.toString(name_time_format), slug(qt_text(name)), qt_text(scale_word(plan.choice().scale)));
   CaseFolder folder;
   folder.path_ = make_folder(parent, exact, own_name, error);
   if (folder.path_.isEmpty()) return {};
@@ -158,21 +169,23 @@ std::optional<CaseFolder> CaseFolder::open(const QString& folder, QString& error
   out.path_ = QFileInfo(folder).absoluteFilePath();
   out.file_ = std::move(*read.file);
   try {
-    out.name_ = state->at("case").get<std::string>();
-    out.build_ = qt_text(state->at("build").get<std::string>());
-    out.begun_ = QDateTime::fromString(qt_text(state->at("begun").get<std::string>()), Qt::ISODate);
+    out.name_ = measure::text_at(*state, "case");
+    out.build_ = qt_text(measure::text_at(*state, "build"));
+    out.begun_ = QDateTime::fromString(qt_text(measure::text_at(*state, "begun")), Qt::ISODate);
     if (const auto runs = state->find("runs"); runs != state->end() && !runs->is_null()) {
       out.runs_planned_ = measure::whole_number<int>(*runs, "runs");
     }
-    const auto scale = std::find(scale_words().begin(), scale_words().end(), state->at("scale").get<std::string>());
+    const auto scale = std::find(scale_words().begin(), scale_words().end(), measure::text_at(*state, "scale"));
     if (scale == scale_words().end()) return error = folder + case_json + " names a scale that there is not", std::nullopt;
     out.choice_.scale = static_cast<Scale>(scale - scale_words().begin());
-    if (const OrderedJson& repeats = state->at("repeats"); !repeats.is_null()) {
+    if (const OrderedJson& repeats = measure::value_at(*state, "repeats", "a number or null"); !repeats.is_null()) {
       out.choice_.repeats = std::clamp(measure::whole_number<int>(repeats, "repeats"), 1, case_repeats_max);
     }
-    if (const OrderedJson& warm_up = state->at("warm_up_s"); !warm_up.is_null()) out.choice_.warm_up_s = warm_up.get<double>();
-    if (const OrderedJson& hosts = state->at("hosts"); !hosts.is_null()) {
-      out.choice_.hosts = CaseHosts{hosts.at("broker"), hosts.at("senders"), hosts.at("receivers")};
+    if (!measure::value_at(*state, "warm_up_s", "a number or null").is_null()) out.choice_.warm_up_s = measure::number_at(*state, "warm_up_s");
+    if (!measure::value_at(*state, "hosts", "an object or null").is_null()) {
+      out.choice_.hosts = measure::in_object(*state, "hosts", [](const OrderedJson& hosts) {
+        return CaseHosts{measure::text_at(hosts, "broker"), measure::text_at(hosts, "senders"), measure::text_at(hosts, "receivers")};
+      });
     }
   } catch (const std::exception& problem) {  // a key that is missing or of another kind, a number that does not fit
     return error = folder + case_json + " is not what n2nq-bench writes: " + QString::fromUtf8(problem.what()), std::nullopt;
@@ -180,16 +193,25 @@ std::optional<CaseFolder> CaseFolder::open(const QString& folder, QString& error
   return out;
 }
 
-QString CaseFolder::newest(const QString& parent, const std::string& name, std::optional<Scale> scale) {
+QString CaseFolder::newest(const QString& parent, const std::string& name, std::optional<Scale> scale, QStringList* denied) {
   QString found;
   QDateTime begun;
+  std::vector<std::pair<QDateTime, QString>> unread;
   for (const QFileInfo& info : QDir(parent).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot)) {
+    if (is_denied(info.filePath() + case_json, R_OK)) {
+      if (const auto at = begun_by_name(info.fileName(), name, scale)) unread.emplace_back(*at, info.absoluteFilePath());
+      continue;
+    }
     if (!is_one(info.filePath())) continue;
     QString ignored;
     const auto state = read_state(info.filePath(), ignored);
-    if (!state || state->value("case", "") != name || (scale && state->value("scale", "") != scale_word(*scale))) continue;
-    const QDateTime at = QDateTime::fromString(qt_text(state->value("begun", "")), Qt::ISODate);
+    if (!state || measure::text_or_none(*state, "case") != name) continue;
+    if (scale && measure::text_or_none(*state, "scale") != scale_word(*scale)) continue;
+    const QDateTime at = QDateTime::fromString(qt_text(measure::text_or_none(*state, "begun")), Qt::ISODate);
     if (found.isEmpty() || at >= begun) found = info.absoluteFilePath(), begun = at;
+  }
+  for (const auto& [at, path] : unread) {
+    if (denied && (found.isEmpty() || at > begun)) *denied += path;
   }
   return found;
 }

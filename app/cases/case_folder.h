@@ -33,8 +33,9 @@ class CaseFolder {
                                         const QString& build, const QDateTime& now, QString& error);
   /// Opens one that is there. Empty result: `error` says what is wrong with it.
   static std::optional<CaseFolder> open(const QString& folder, QString& error);
-  /// The newest folder below `parent` of this case, at this scale or at any; empty: there is none.
-  static QString newest(const QString& parent, const std::string& name, std::optional<Scale> scale);
+  /// The newest folder below `parent` of this case, at this scale or at any; empty: there is none. `denied`: newer ones, by their names,
+  /// which this user may not read.
+  static QString newest(const QString& parent, const std::string& name, std::optional<Scale> scale, QStringList* denied = nullptr);
   /// The case of such a folder, with its base as it was.
   static ReadCase read_case(const QString& folder);
   /// Whether it is a test case's folder at all.

@@ -72,7 +72,7 @@ QString CaseLibrary::default_folder() {
 std::vector<LibraryCase> CaseLibrary::list() const {
   std::vector<LibraryCase> out;
   for (const QString& name : QDir(":/cases").entryList(QDir::Files, QDir::Name)) out.push_back(built_in(name));
-  const auto files = QDir(folder_).entryInfoList({QString("*") + suffix}, QDir::Files | QDir::Readable, QDir::Name);
+  const auto files = QDir(folder_).entryInfoList({QString("*") + suffix}, QDir::Files, QDir::Name);
   for (const QFileInfo& file : files.mid(0, own_files_max)) out.push_back(own(file.absoluteFilePath()));
   return out;
 }

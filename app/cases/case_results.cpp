@@ -10,6 +10,7 @@
 #include "app/results/stored_run.h"
 #include "app/settings/host_name.h"
 #include "app/settings/qt_text.h"
+#include "workers/measure/json_keys.h"
 
 namespace n2nq::app {
 
@@ -71,7 +72,8 @@ QString machine_of(const Json& summary, const char* role) {
   const Json host = summary.value(Json::json_pointer(std::string("/environment/hosts/") + role), Json());
   if (!host.is_object()) return {};
   return QString("%1 cores, %2, kernel %3")
-      .arg(qt_text(host.value("cores", Json()).dump()), qt_text(host.value("cpu", "")), qt_text(host.value("kernel", "")));
+      .arg(qt_text(host.value("cores", Json()).dump()), qt_text(measure::text_or_none(host, "cpu")),
+           qt_text(measure::text_or_none(host, "kernel")));
 }
 
 /// The slices of a run in as many bins as a trend is looked for in: medians of the latency, the last count of what is in flight. What
@@ -162,7 +164,7 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
     if (has_few_samples(summary, path)) out.few_samples.insert(path);
   }
   const auto instant = [&](const char* key) {
-    return QDateTime::fromString(qt_text(summary.value(key, std::string())), Qt::ISODateWithMs);
+    return QDateTime::fromString(qt_text(measure::text_or_none(summary, key)), Qt::ISODateWithMs);
   };
   out.duration_s = static_cast<double>(instant("started").msecsTo(instant("ended"))) / 1e3;
   out.planned_s = CasePlan::seconds_of(*settings.settings, 0);

@@ -7,6 +7,7 @@
 #include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "app/cases/case_figures.h"
 #include "app/cases/case_hosts.h"
@@ -26,6 +27,7 @@
 #include "app/results/is_denied.h"
 #include "app/results/stored_run.h"
 #include "app/settings/all_digits.h"
+#include "app/settings/presets.h"
 #include "app/settings/qt_text.h"
 
 namespace n2nq::app {
@@ -120,9 +122,13 @@ int CaseCommand::execute() {
   return interrupted_ ? exit_interrupted : code_;
 }
 
-std::vector<LibraryCase> CaseCommand::asked() const {
+std::vector<LibraryCase> CaseCommand::asked() {
   const CaseLibrary library;
-  if (arguments_.what != all_cases) return {library.load(arguments_.what)};
+  if (arguments_.what != all_cases) {
+    // One in there counts before one that came with the program.
+    if (const QString own = CaseLibrary::default_folder(); !names_a_file(arguments_.what) && is_denied_folder(own)) say(denied_words(own));
+    return {library.load(arguments_.what)};
+  }
   auto cases = library.list();
   std::erase_if(cases, [](const LibraryCase& each) { return !each.built_in; });
   return cases;
@@ -180,19 +186,20 @@ std::optional<CasePlan> CaseCommand::plan_of(const LibraryCase& asked) {
   return plan;
 }
 
-QString CaseCommand::folder_to_resume(const LibraryCase& asked) const {
-  if (arguments_.out.empty()) return CaseFolder::newest(RunFolder::default_parent(), asked.name, arguments_.scale);
+QString CaseCommand::folder_to_resume(const LibraryCase& asked, QStringList* denied) const {
+  if (arguments_.out.empty()) return CaseFolder::newest(RunFolder::default_parent(), asked.name, arguments_.scale, denied);
   const QString folder = qt_text(arguments_.out);
   return arguments_.what == all_cases ? folder + '/' + qt_text(asked.name) : folder;
 }
 
 /// The newest that was begun as it would be now, and not before the first case's: an older one is of another time that all were begun.
-QString CaseCommand::folder_of_all(const std::string& name, const CaseChoice& choice) const {
+QString CaseCommand::folder_of_all(const std::string& name, const CaseChoice& choice) {
   const QDir parent(RunFolder::default_parent());
   const QString own_names = QString("[0-9]*-case-%1-%2*").arg(qt_text(name), qt_text(scale_word(choice.scale)));
   for (const QFileInfo& info : parent.entryInfoList({own_names}, QDir::Dirs, QDir::Name | QDir::Reversed)) {
     if (info.fileName().left(time_chars) < begun_) break;
     QString ignored;
+    if (is_denied(info.absoluteFilePath() + "/case.json", R_OK)) say(denied_words(info.absoluteFilePath()));
     const auto folder = CaseFolder::open(info.absoluteFilePath(), ignored);
     if (folder && folder->name() == name && folder->choice() == choice) return folder->path();
   }
@@ -221,7 +228,13 @@ QString CaseCommand::words_to_go_on(const CaseFolder& folder) const {
 std::optional<CaseCommand::Opened> CaseCommand::open(const LibraryCase& asked) {
   const bool all = arguments_.what == all_cases;
   if (arguments_.resume && !all) {
-    const QString folder = folder_to_resume(asked);
+    QStringList denied;
+    const QString folder = folder_to_resume(asked, &denied);
+    for (const QString& newer : denied) say(denied_words(newer));
+    if (!denied.isEmpty()) {
+      if (folder.isEmpty()) return {};
+      say("goes on with the newest that can be read, " + folder);
+    }
     if (!folder.isEmpty()) return resume(folder, asked);
     if (const QString parent = RunFolder::default_parent(); is_denied_folder(parent)) return say(denied_words(parent)), std::nullopt;
     return say(QString("there is no folder of case %1 to go on with").arg(qt_text(asked.name))), std::nullopt;
@@ -302,15 +315,20 @@ bool CaseCommand::run(Opened opened) {
     if (!read) {
       read = true;
       if (arguments_.again) {
+        const double overhead_s = runner.results().overhead_s(CasePlan::overhead_first_s);
         for (const CaseRunResult* each : runner.results().all()) {
-          if (!runner.results().why(*each).isEmpty()) again_ += each->folder;
+          if (!runner.results().why(*each).isEmpty()) again_.push_back({each->folder, each->planned_s + overhead_s});
         }
         agains_ = static_cast<int>(again_.size());
       }
       if (arguments_.resume) say(QString("%1 of %2 runs are there").arg(runner.runs_done()).arg(runner.runs_total()));
     }
     if (!interrupted_ && runner.problem().isEmpty()) {
-      if (!again_.isEmpty()) return runner.run_again(again_.takeFirst());
+      if (!again_.empty()) {
+        const QString folder = again_.front().folder;
+        again_.pop_front();
+        return runner.run_again(folder);
+      }
       if (runner.state() == CaseRunner::State::idle) return runner.start();
     }
     QCoreApplication::quit();
@@ -335,6 +353,12 @@ void CaseCommand::interrupt() {
   if (runner_->state() == CaseRunner::State::idle || runner_->state() == CaseRunner::State::done) QCoreApplication::quit();
 }
 
+/// With what is to be made again behind this one; what is missing follows them.
+double CaseCommand::seconds_left() const {
+  return std::accumulate(again_.begin(), again_.end(), runner_->seconds_left(),
+                         [](double seconds, const Again& each) { return seconds + each.seconds; });
+}
+
 void CaseCommand::show_progress() {
   if (!runner_->scheduled() || asking_) return;
   const CaseRunner& runner = *runner_;
@@ -346,7 +370,7 @@ void CaseCommand::show_progress() {
                      .arg(qt_text(runner.folder().name()), again ? "again" : "run", QString::number(number), QString::number(all), run.label);
   if (run.repeat > 1) text += QString(", repeat %1").arg(run.repeat);
   if (done >= 0) text += QString("  %1 %").arg(done * 100, 0, 'f', 0);
-  terminal_.progress(text + QString("  %1 left").arg(duration_text(runner.seconds_left())));
+  terminal_.progress(text + QString("  %1 left").arg(duration_text(seconds_left())));
   if (!arguments_.json || (since_progress_.isValid() && since_progress_.elapsed() < json_every_ms)) return;
   since_progress_.start();
   const nlohmann::ordered_json progress = {{"case", runner.folder().name()},
@@ -356,7 +380,7 @@ void CaseCommand::show_progress() {
                                            {"point", run.label.toStdString()},
                                            {"repeat", run.repeat},
                                            {"done", done >= 0 ? nlohmann::ordered_json(done) : nullptr},
-                                           {"left_s", std::round(runner.seconds_left())}};
+                                           {"left_s", std::round(seconds_left())}};
   terminal_.print_json(nlohmann::ordered_json{{"progress", progress}}.dump());
 }
 

@@ -4,6 +4,7 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <deque>
 #include <memory>
 #include <optional>
 
@@ -31,12 +32,19 @@ class CaseCommand : public QObject {
     CaseFolder folder;
   };
 
-  std::vector<LibraryCase> asked() const;
+  /// A run that is made once more.
+  struct Again {
+    QString folder;
+    double seconds = 0;  // that it is to take
+  };
+
+  std::vector<LibraryCase> asked();
   std::optional<CasePlan> plan_of(const LibraryCase& asked);
   std::optional<Opened> open(const LibraryCase& asked);
   std::optional<Opened> resume(const QString& folder, const LibraryCase& asked);
-  QString folder_to_resume(const LibraryCase& asked) const;
-  QString folder_of_all(const std::string& name, const CaseChoice& choice) const;
+  /// `denied`: of --resume without --out, newer ones that may not be read.
+  QString folder_to_resume(const LibraryCase& asked, QStringList* denied = nullptr) const;
+  QString folder_of_all(const std::string& name, const CaseChoice& choice);
   QString words_to_go_on(const CaseFolder& folder) const;
   bool is_readable(const LibraryCase& asked);
   /// For who then returns that it has no folder.
@@ -50,6 +58,7 @@ class CaseCommand : public QObject {
   void check_assertions(nlohmann::ordered_json& out);
   void interrupt();
   void show_progress();
+  double seconds_left() const;
   void say(const QString& text) { terminal_.say("n2nq-bench: " + text); }
 
   Arguments arguments_;
@@ -58,7 +67,7 @@ class CaseCommand : public QObject {
   CaseRunner::MakeLaunchers launchers_;
   std::unique_ptr<CaseRunner> runner_;
   QString begun_;      // of `all` without --out: the time in the name of the first case's folder
-  QStringList again_;  // folders that are still to be run once more
+  std::deque<Again> again_;  // that are still to be made
   int agains_ = 0;     // with those that were
   QElapsedTimer since_progress_;
   int code_ = 0;

@@ -68,6 +68,7 @@ QString problem_of_rows(const Json& summary) {
   }
   for (const Json& event : summary.at("events")) {
     if (!event.is_object()) return "has an event that is no object";
+    if (const auto what = event.find("what"); what != event.end() && !what->is_string()) return "has an event whose \"what\" is no text";
   }
   for (const char* group : {"senders", "receivers"}) {
     for (const Json& service : summary.at("services").at(group)) {

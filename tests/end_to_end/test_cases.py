@@ -9,6 +9,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from bench import BIN, DEADLINE_S, BenchCase, alive, children, start_with_nobody
@@ -247,12 +248,50 @@ class Cases(BenchCase):
         (no / "summary.json").write_text("{}")
         report = ("--out", self.folder / "report")
         for folder, *words in [(no, "verify", no), (no, "compare", no, no), (no, "report", no, *report), (no, "report", no, no, *report),
-                               (no, "case", "1", "--resume", "--out", no), (runs, "case", "1", "--resume"), (cases, "cases")]:
+                               (no, "case", "1", "--resume", "--out", no), (runs, "case", "1", "--resume"), (cases, "cases"), (cases, "case", "nowhere")]:
             with self.subTest(words), denied(folder):
                 done = subprocess.run([*AS_A_USER, BIN / "n2nq-bench", *words], env=self.environment(), capture_output=True, text=True,
                                       timeout=DEADLINE_S)
                 self.assertIn(f"n2nq-bench: {folder} cannot be read: permission denied\n", done.stderr)
                 self.assertEqual(done.returncode, 0 if words == ["cases"] else 2)
+
+    def test_a_newer_case_that_may_not_be_read_is_told_before_an_older_one_goes_on(self):
+        if subprocess.run([*AS_A_USER, "true"], capture_output=True).returncode:
+            self.skipTest("root may not give up here what it may read")
+        case, runs = self.write_case(repeats=1), self.folder / "data/n2nq/runs"
+        for begun in (1, 2):
+            process = self.begin(case)
+            self.wait_for("a run", lambda: len(list(runs.glob("*-case-small-*/runs/*"))) >= begun)
+            self.interrupt(process)
+            time.sleep(1.1)  # folders are named by the second
+        older, newer = sorted(runs.glob("*-case-small-*"))
+
+        def resume():
+            done = subprocess.run([*AS_A_USER, BIN / "n2nq-bench", "case", case, "--resume"], env=self.environment(), capture_output=True,
+                                  text=True, timeout=DEADLINE_S)
+            return done.returncode, done.stderr
+        with denied(newer), denied(older):
+            code, said = resume()
+            self.assertIn(f"n2nq-bench: {newer} cannot be read: permission denied\n", said)
+            self.assertEqual((code, "there is no folder" in said), (2, False), said)
+        with denied(newer):
+            code, said = resume()
+        self.assertIn(f"n2nq-bench: {newer} cannot be read: permission denied\nn2nq-bench: goes on with the newest that can be read, {older}\n", said)
+        self.assertEqual(code, 0, said)
+
+    def test_the_time_left_is_of_all_that_is_made_again(self):
+        case, out = self.write_case(messages=80, repeats=1), self.folder / "out"
+        self.run_case(case, "--out", out)
+        for run in self.runs():
+            summary = self.summary(run)
+            summary.update(verdict="degraded", reasons=["for this test"])
+            (run / "summary.json").write_text(json.dumps(summary))
+        told = self.run_case(case, "--resume", "--again", "--json", "--out", out)
+        lines = [json.loads(line)["progress"] for line in told.splitlines() if '"progress"' in line]
+        first = {line["run"]: line["left_s"] for line in reversed(lines) if line["again"]}
+        self.assertEqual(sorted(first), [1, 2, 3, 4], lines)
+        self.assertEqual([first[run] for run in (1, 2, 3, 4)], sorted(first.values(), reverse=True))
+        self.assertGreater(first[1], 2.5 * first[4])
 
     def test_an_assertion_that_is_not_met(self):
         self.run_case(self.write_case(repeats=1), "--out", self.folder / "out", "--assert", "latency_us.max < 0.001", expect_exit=1)

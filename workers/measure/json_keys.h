@@ -42,6 +42,13 @@ std::string text_at(const Json& object, const char* key) {
   return value.template get<std::string>();
 }
 
+/// The same where nothing is amiss if there is none: empty then, and where it is of another kind.
+template <typename Json>
+std::string text_or_none(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->template get<std::string>() : std::string();
+}
+
 template <typename Json>
 double number_at(const Json& object, const char* key) {
   const Json& value = value_at(object, key, "a number");

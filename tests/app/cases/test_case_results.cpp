@@ -33,6 +33,24 @@ TEST(case_results, each_host_has_its_machine_by_the_name_in_the_settings) {
   EXPECT_EQ(run->machines, machines);
 }
 
+TEST(case_results, what_is_no_text_where_a_summary_has_some_is_left_out) {
+  const QTemporaryDir folder;
+  const CasePlan plan = small_plan("1, 2", until_tight);
+  const QString path = folder.filePath("run");
+  make_run(path, {});
+  change_summary(path, [](nlohmann::json& summary) {
+    summary["started"] = 5;
+    summary["environment"]["hosts"] = {{"broker", {{"cores", 2}, {"cpu", 5}, {"kernel", nlohmann::json::array()}}}};
+  });
+  QString problem;
+  const auto run = read_case_run(path, plan, problem);
+  ASSERT_TRUE(run) << problem.toStdString();
+  EXPECT_EQ(run->machine, "2 cores, , kernel ");
+  change_summary(path, [](nlohmann::json& summary) { summary["events"] = {{{"at_s", 1}, {"what", 5}}}; });
+  EXPECT_FALSE(read_case_run(path, plan, problem));
+  EXPECT_TRUE(problem.endsWith("has an event whose \"what\" is no text")) << problem.toStdString();
+}
+
 /// 2,000 messages, one each millisecond, and ever fewer lines of what came.
 TEST(case_results, lines_that_the_logs_dropped_are_no_copies_in_flight) {
   const QTemporaryDir folder;

@@ -393,20 +393,34 @@ TEST(case_folder, keeps_what_its_base_was) {
   EXPECT_FALSE(CaseFolder::open(path, error)) << "an older one is read as it was then";
 }
 
-TEST_F(CaseRunnerTest, a_count_of_runs_that_is_none_is_refused_by_name) {
+TEST_F(CaseRunnerTest, what_is_wrong_in_its_state_is_refused_by_name) {
   make();
   runner.reset();
   QFile state(path() + "/case.json");
   ASSERT_TRUE(state.open(QIODevice::ReadWrite));
-  auto json = nlohmann::ordered_json::parse(state.readAll().toStdString());
-  json["runs"] = 1e300;
-  state.resize(0);
-  state.write(QByteArray::fromStdString(json.dump()));
-  state.close();
-  QString error;
-  EXPECT_FALSE(CaseFolder::open(path(), error));
-  EXPECT_TRUE(error.endsWith("case.json is not what n2nq-bench writes: runs is 1e+300, it has to be a whole number that fits"))
-      << error.toStdString();
+  const auto whole = nlohmann::ordered_json::parse(state.readAll().toStdString());
+  struct Wrong {
+    nlohmann::ordered_json patch;  // null takes a key away
+    std::string told;
+  };
+  const Wrong wrong[] = {{{{"runs", 1e300}}, "runs is 1e+300, it has to be a whole number that fits"},
+                         {{{"case", 5}}, "case is 5, it has to be text"},
+                         {{{"build", nullptr}}, "build is missing, it has to be text"},
+                         {{{"begun", nlohmann::json::array()}}, "begun is a list, it has to be text"},
+                         {{{"warm_up_s", "long"}}, "warm_up_s is \"long\", it has to be a number"},
+                         {{{"hosts", {{"broker", 1}}}}, "hosts.broker is 1, it has to be text"}};
+  for (const Wrong& each : wrong) {
+    auto json = whole;
+    json.merge_patch(each.patch);
+    state.resize(0);
+    state.seek(0);
+    state.write(QByteArray::fromStdString(json.dump()));
+    state.flush();
+    QString error;
+    EXPECT_FALSE(CaseFolder::open(path(), error));
+    EXPECT_TRUE(error.toStdString().ends_with("case.json is not what n2nq-bench writes: " + each.told)) << error.toStdString();
+    EXPECT_EQ(CaseFolder::newest(folder.path(), "small", Scale::thesis), each.told.starts_with("case") ? "" : path()) << each.told;
+  }
 }
 
 TEST_F(CaseRunnerTest, another_folder_is_told_apart) {
