@@ -32,7 +32,7 @@ struct Position {
 
 class MessageLog {
  public:
-  /// Four whole chunks and a DELIVER frame's prefix make one batch of 256 KiB.
+  /// A whole one and a DELIVER frame's prefix make one batch of 64 KiB.
   static constexpr size_t chunk_bytes = 64 * 1024 - 8;
   /// Memory of chunks that nobody holds, kept to be used again.
   static constexpr size_t free_bytes_max = 16 * 1024 * 1024;

@@ -60,8 +60,8 @@ struct QueueOptions {
 struct Batch {
   static constexpr size_t stamp_at = wire::frame_header_bytes;  // in the head
   static constexpr size_t head_bytes = stamp_at + 8;
-  /// Largest body, unless a single message is larger.
-  static constexpr size_t body_bytes_max = 256 * 1024;
+  /// Largest body, unless a single message is larger. A receiver reads it at once, mostly into memory that all of its process share.
+  static constexpr size_t body_bytes_max = 64 * 1024;
   /// What a receiver keeps of the memory of a list of what is in it.
   static constexpr size_t list_kept_bytes = 6144;
 

@@ -46,8 +46,8 @@ constexpr size_t refusals_logged_max = 1000;
 constexpr int64_t closing_ns = 1 * net::ns_per_s;
 /// Ready at once in a wake-up that yields: where more is, whoever wrote it has gone on already.
 constexpr int courteous_ready_max = 2;
-/// Smallest frame_bytes_max: a batch.
-constexpr uint32_t frame_bytes_min = Batch::body_bytes_max;
+/// Smallest frame_bytes_max, so that small limits leave room for what senders join.
+constexpr uint32_t frame_bytes_min = 256 * 1024;
 constexpr uint32_t frame_bytes_beside_payload = 64;
 /// Share of the memory budget that frames may have which have not come whole. The queue drains, so the budget is never used up by them for
 /// good; and the longest frame has room in it (limits::memory_bytes_min_for).

@@ -57,7 +57,7 @@ TEST(SelectiveBalancer, WhatOthersLeaveIsNobodysBacklog) {
   support::QueueKit kit(options);
   kit.join(1);
   kit.join(2);
-  for (int i = 0; i < 60; ++i) kit.publish(1, 0, 100'000);
+  for (int i = 0; i < 300; ++i) kit.publish(1, 0, 20'000);
   kit->lose(2);
   kit->take_ready();
   ASSERT_EQ(kit.write(1, 1000), 1000u);
