@@ -12,6 +12,7 @@
 #include <QSet>
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "app/host/shell_quoted.h"
 #include "app/host/ssh_config_databases.h"
@@ -247,12 +248,19 @@ void SshConfig::read_file(const QString& path, std::vector<Condition> conditions
     if (!wrong.isEmpty()) return add_problem({}, "include", wrong);
   }
   const QStringList text = QString::fromUtf8(file.read(file_bytes_max)).split('\n');
+  if (!file.atEnd())
+    add_problem({}, "include", QString("%1 is larger than %2 MiB: what is behind that is not read").arg(path, QString::number(file_bytes_max >> 20)));
   const std::size_t outer = conditions.size();
   int number = 0;
   for (const QString& raw : text) {
     ++number;
     const QString line = raw.trimmed();
-    if (line.isEmpty() || line.startsWith('#') || static_cast<qsizetype>(lines_.size()) >= lines_max) continue;
+    if (line.isEmpty() || line.startsWith('#')) continue;
+    if (static_cast<qsizetype>(lines_.size()) >= lines_max) {
+      if (std::exchange(told_too_many_, true)) return;
+      return add_problem({}, "include", QString("%1:%2: more than %3 lines in all: what is behind that is not read")
+                                            .arg(path, QString::number(number), QString::number(lines_max)));
+    }
     qsizetype key_end = 0;
     while (key_end < line.size() && !line[key_end].isSpace() && line[key_end] != '=') ++key_end;
     const QString key = line.left(key_end).toLower();

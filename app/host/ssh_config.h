@@ -103,6 +103,7 @@ class SshConfig {
   std::vector<std::size_t> lines_of_any_;                   // the rest
   std::vector<QStringList> names_;  // of one Host line each
   QStringList problems_;
+  bool told_too_many_ = false;  // lines
 };
 
 }  // namespace n2nq::app

@@ -326,7 +326,8 @@ Verification verify_run(const StoredRun& run, const std::atomic<bool>* cancelled
     verifier.check_all();
   } catch (const Json::exception& problem) {
     ++verifier.tally().result.differing;
-    verifier.tally().result.differences += QString("summary.json is not as n2nq-bench writes it: %1").arg(problem.what());
+    const QString why = QString::fromUtf8(problem.what()).section("] ", 1);  // behind nlohmann's number of it
+    verifier.tally().result.differences += "summary.json is not as n2nq-bench writes it: " + why;
   }
   const Verification& found = verifier.tally().result;
   if (found.differing == 0 || elsewhere.isEmpty()) return found;

@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "broker/net/shown_json.h"
+
 namespace n2nq::net {
 
 /// A key that is missing, unknown or wrong. what() says what would be right.
@@ -62,14 +64,14 @@ class Section {
   std::string text(const std::string& name) {
     const nlohmann::json* found = find(name);
     if (found == nullptr) return {};
-    if (!found->is_string()) throw SectionError(key(name), key(name) + " is " + found->dump() + ", it has to be text");
+    if (!found->is_string()) throw SectionError(key(name), key(name) + " is " + shown(*found) + ", it has to be text");
     return found->get<std::string>();
   }
 
   bool flag(const std::string& name, bool when_absent = false) {
     const nlohmann::json* found = find(name);
     if (found == nullptr) return when_absent;
-    if (!found->is_boolean()) throw SectionError(key(name), key(name) + " is " + found->dump() + ", it has to be true or false");
+    if (!found->is_boolean()) throw SectionError(key(name), key(name) + " is " + shown(*found) + ", it has to be true or false");
     return found->get<bool>();
   }
 
@@ -83,12 +85,12 @@ class Section {
       if (chosen == word) return meaning;
       right += (right.empty() ? "" : ", ") + std::string(word);
     }
-    throw SectionError(key(name), key(name) + " is \"" + chosen + "\", it has to be one of: " + right);
+    throw SectionError(key(name), key(name) + " is " + shown(get(name)) + ", it has to be one of: " + right);
   }
 
   void refuse_unknown() const {
     for (const auto& item : object_.items()) {
-      if (!known_.contains(item.key())) throw SectionError(key(item.key()), key(item.key()) + " is not known");
+      if (!known_.contains(item.key())) throw SectionError(key(item.key()), key(shown_key(item.key())) + " is not known");
     }
   }
 
@@ -98,7 +100,7 @@ class Section {
                       found.get<std::int64_t>() >= min && found.get<std::int64_t>() <= max;
     if (fits) return found.get<std::int64_t>();
     throw SectionError(
-        name, name + " is " + found.dump() + ", it has to be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
+        name, name + " is " + shown(found) + ", it has to be a whole number from " + std::to_string(min) + " to " + std::to_string(max));
   }
 
  private:

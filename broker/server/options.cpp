@@ -88,10 +88,11 @@ Options parse_options(const Json& configure) {
   int control = 0;
   top.whole_number("control", control, INT32_MIN, INT32_MAX);
   if (control != 1) {
-    throw SectionError("control", "the bench speaks version " + (top.find("control") ? top.get("control").dump() : std::string("none")) +
+    throw SectionError("control", "the bench speaks version " + (top.find("control") ? net::shown(top.get("control")) : std::string("none")) +
                                       " of the control protocol, this n2nq-broker (" N2NQ_VERSION ") speaks version 1");
   }
-  if (top.text("role") != "broker") throw SectionError("role", "role is \"" + top.text("role") + "\", this process is a \"broker\"");
+  if (const std::string role = top.text("role"); role != "broker")
+    throw SectionError("role", "role is " + net::shown(Json(role)) + ", this process is a \"broker\"");
 
   Options options;
   options.run = top.text("run");

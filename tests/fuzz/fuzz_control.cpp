@@ -95,6 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   } catch (const net::SectionError& error) {
     fuzz::require(error.what()[0] != '\0', "an error says what is wrong");
     fuzz::require(!error.key().empty() || !object.is_object() || object.contains(""), "and under which key, if that has a name");
+    fuzz::require(is_short_and_printable(error.what()), error.what());
   } catch (const nlohmann::json::exception& error) {
     fuzz::require(false, error.what());  // names no key
   } catch (const std::invalid_argument& error) {

@@ -24,7 +24,7 @@ ConnectOrder parse_connect_order(Section& section) {
   order.clocks_first = section.flag("clocks_first");
   section.refuse_unknown();
   const auto address = net::SocketAddress::parse(text, port);
-  if (!address) throw SectionError("address", "\"" + text + "\" is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
+  if (!address) throw SectionError("address", net::shown(nlohmann::json(text)) + " is no numeric IPv4 or IPv6 address, such as 127.0.0.1");
   order.address = by_unix ? net::SocketAddress::unix_beside(port) : *address;
   return order;
 }

@@ -55,7 +55,7 @@ void read_load(Section section, WorkerSettings& settings) {
   }
   const Json& sizes = section.get("size_bytes");
   if (!sizes.is_array() || sizes.size() != 2) {
-    throw SectionError(section.key("size_bytes"), "load.size_bytes is " + sizes.dump() + ", it has to be [smallest, largest]");
+    throw SectionError(section.key("size_bytes"), "load.size_bytes is " + net::shown(sizes) + ", it has to be [smallest, largest]");
   }
   settings.size_min = static_cast<std::uint32_t>(Section::in_range("load.size_bytes[0]", sizes[0], 0, letters_max));
   plan.size_max = static_cast<std::uint32_t>(Section::in_range("load.size_bytes[1]", sizes[1], settings.size_min, letters_max));
@@ -106,9 +106,9 @@ std::pair<std::uint32_t, std::uint32_t> read_pair(Section& section, const std::s
 
 Ranges parse_ranges(const Json& array, const std::string& name) {
   Ranges ranges;
-  if (!array.is_array()) throw SectionError(name, name + " is " + array.dump() + ", it has to be a list such as [[1,50]]");
+  if (!array.is_array()) throw SectionError(name, name + " is " + net::shown(array) + ", it has to be a list such as [[1,50]]");
   for (const Json& range : array) {
-    if (!range.is_array() || range.size() != 2) throw SectionError(name, name + " holds " + range.dump() + ", a range is [first, last]");
+    if (!range.is_array() || range.size() != 2) throw SectionError(name, name + " holds " + net::shown(range) + ", a range is [first, last]");
     const auto first = Section::in_range(name, range[0], 0, UINT32_MAX);
     ranges.emplace_back(static_cast<std::uint32_t>(first),
                         static_cast<std::uint32_t>(Section::in_range(name, range[1], first, UINT32_MAX)));
@@ -141,13 +141,13 @@ WorkerSettings parse_worker_settings(const Json& configure, WorkerRole role) {
   top.find("type");
   const Json* control = top.find("control");
   if (control == nullptr || *control != 1) {
-    throw SectionError("control", "the bench speaks version " + (control == nullptr ? std::string("none") : control->dump()) +
+    throw SectionError("control", "the bench speaks version " + (control == nullptr ? std::string("none") : net::shown(*control)) +
                                       " of the control protocol, this n2nq-" + name_of(role) + " (" N2NQ_VERSION ") speaks version 1");
   }
   WorkerSettings settings;
   settings.role = role;
   if (top.text("role") != name_of(role)) {
-    throw SectionError("role", "role is \"" + top.text("role") + "\", this process runs \"" + name_of(role) + "\"");
+    throw SectionError("role", "role is " + net::shown(Json(top.text("role"))) + ", this process runs \"" + name_of(role) + "\"");
   }
   settings.run = top.text("run");
   const auto token = wire::token_from_hex(top.text("token"));
@@ -155,7 +155,7 @@ WorkerSettings parse_worker_settings(const Json& configure, WorkerRole role) {
   settings.token = *token;
   settings.system = top.text("system");
   if (!queue_system_exists(settings.system))
-    throw SectionError("system", "system is \"" + settings.system + "\", it has to be \"n2nq\", or \"floor\" in a benchmark");
+    throw SectionError("system", "system is " + net::shown(Json(settings.system)) + ", it has to be \"n2nq\", or \"floor\" in a benchmark");
   read_services(top.section("services"), settings);
   if (role == WorkerRole::senders) {
     read_load(top.section("load"), settings);
@@ -163,7 +163,7 @@ WorkerSettings parse_worker_settings(const Json& configure, WorkerRole role) {
     top.required_number("senders_total", settings.senders_total, 1, services_max);
     if (const Json* requests = top.find("requests"); requests != nullptr && !requests->is_null()) {
       if (!requests->is_array())
-        throw SectionError("requests", "requests is " + requests->dump() + ", it has to be a list, or null for off");
+        throw SectionError("requests", "requests is " + net::shown(*requests) + ", it has to be a list, or null for off");
       settings.requests.emplace();
       for (const Json& order : *requests) {
         Section section(order, "requests");

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "workers/measure/json_keys.h"
 #include "workers/measure/whole_number.h"
 
 namespace n2nq::measure {
@@ -12,16 +13,24 @@ namespace {
 
 using Json = nlohmann::json;
 
-template <typename T>
-T value_or(const Json& object, const char* key, T fallback) {
+/// False: it is not there, or null.
+bool flag_at(const Json& object, const char* key) {
   const auto it = object.find(key);
-  return it == object.end() || it->is_null() ? fallback : it->get<T>();
+  if (it == object.end() || it->is_null()) return false;
+  if (!it->is_boolean()) refuse_value(key, *it, "true or false");
+  return it->get<bool>();
+}
+
+/// What `read` makes of an object that need not be there.
+template <typename Read>
+auto if_object(const Json& object, const char* key, Read read) -> decltype(read(object)) {
+  const auto it = object.find(key);
+  return it == object.end() || it->is_null() ? decltype(read(object)){} : in_object(object, key, read);
 }
 
 wire::IndexSet index_set_from(const Json& text, const char* key) {
-  auto set = wire::IndexSet::parse(text.get<std::string>());
-  if (!set)
-    throw std::invalid_argument(std::string(key) + ": \"" + text.get<std::string>() + "\" is no set of indexes such as \"0-49,51\"");
+  auto set = text.is_string() ? wire::IndexSet::parse(text.get<std::string>()) : std::nullopt;
+  if (!set) refuse_value(key, text, "a set of indexes such as \"0-49,51\"");
   return std::move(*set);
 }
 
@@ -72,7 +81,22 @@ std::optional<std::uint64_t> optional_whole(const Json& object, const char* key)
 }
 
 std::vector<std::string> faults_from(const Json& object) {
-  return value_or<std::vector<std::string>>(object, "faults", {});
+  const auto it = object.find("faults");
+  if (it == object.end() || it->is_null()) return {};
+  std::vector<std::string> faults;
+  for (const Json& fault : list_at(object, "faults")) {
+    if (!fault.is_string()) refuse_value("faults", fault, "text");
+    faults.push_back(fault.get<std::string>());
+  }
+  return faults;
+}
+
+SentCounts sent_counts_from(const Json& object) {
+  SentCounts counts;
+  read_whole(object, "attempted", counts.attempted);
+  read_whole(object, "accepted", counts.accepted);
+  read_whole(object, "refused", counts.refused);
+  return counts;
 }
 
 }  // namespace
@@ -123,7 +147,9 @@ Json sender_sets_json(const SenderSets& sets) {
 
 SenderSets sender_sets_from(const Json& array) {
   SenderSets sets;
+  if (!array.is_array()) refuse_value("sets", array, "a list");
   for (const Json& entry : array) {
+    if (!entry.is_array() || entry.size() != 3) refuse_value("sets", entry, "lists of a first and a last sender and a set");
     SenderRun run{whole_number<std::uint32_t>(entry.at(0), "sets"), whole_number<std::uint32_t>(entry.at(1), "sets"),
                   index_set_from(entry.at(2), "sets")};
     if (run.first > run.last) throw std::invalid_argument("sets: first sender " + std::to_string(run.first) + " is above the last");
@@ -158,22 +184,18 @@ void to_json(Json& object, const ReceivedCounts& counts) {
 
 SendersAccount senders_account_from(const Json& bye) {
   SendersAccount account;
-  for (const Json& service : bye.at("services")) {
+  each_object(bye, "services", [&account](const Json& service) {
     SenderAccount sender;
     read_whole(service, "number", sender.number);
     read_whole(service, "attempted", sender.attempted);
     read_whole(service, "accepted", sender.accepted);
     read_whole(service, "refused", sender.refused);
     read_whole(service, "lost_before_queue", sender.lost_before_queue);
-    sender.accepted_set = index_set_from(service.at("accepted_set"), "accepted_set");
-    if (const auto it = service.find("warmup"); it != service.end()) {
-      sender.warm_up = {whole_number<std::uint64_t>(it->at("attempted"), "attempted"),
-                        whole_number<std::uint64_t>(it->at("accepted"), "accepted"),
-                        whole_number<std::uint64_t>(it->at("refused"), "refused")};
-    }
-    sender.unheard = value_or(service, "unheard", false);
+    sender.accepted_set = index_set_from(value_at(service, "accepted_set", "text"), "accepted_set");
+    sender.warm_up = if_object(service, "warmup", sent_counts_from);
+    sender.unheard = flag_at(service, "unheard");
     account.services.push_back(std::move(sender));
-  }
+  });
   if (const auto it = bye.find("last_lag_ns"); it != bye.end() && !it->is_null())
     account.last_lag_ns = whole_number<std::int64_t>(*it, "last_lag_ns");
   if (const auto it = bye.find("lag_growth_ns"); it != bye.end() && !it->is_null())
@@ -184,58 +206,61 @@ SendersAccount senders_account_from(const Json& bye) {
 
 ReceiversAccount receivers_account_from(const Json& bye) {
   ReceiversAccount account;
-  for (const Json& service : bye.at("services")) {
+  each_object(bye, "services", [&account](const Json& service) {
     ReceiverAccount receiver;
     read_whole(service, "number", receiver.number);
     receiver.counts = received_counts_from(service);
     receiver.confirmed = whole_or<std::uint64_t>(service, "confirmed", 0);
     receiver.answered_negatively = whole_or<std::uint64_t>(service, "answered_negatively", 0);
-    if (const auto it = service.find("warmup"); it != service.end()) {
-      receiver.warm_up = received_counts_from(*it);
-      receiver.confirmed += whole_or<std::uint64_t>(*it, "confirmed", 0);
-      receiver.answered_negatively += whole_or<std::uint64_t>(*it, "answered_negatively", 0);
-    }
+    receiver.warm_up = if_object(service, "warmup", [&receiver](const Json& warm_up) {
+      receiver.confirmed += whole_or<std::uint64_t>(warm_up, "confirmed", 0);
+      receiver.answered_negatively += whole_or<std::uint64_t>(warm_up, "answered_negatively", 0);
+      return received_counts_from(warm_up);
+    });
     receiver.delivered_sets = sets_at(service, "delivered_sets");
-    receiver.skipped_sets = skipped_sets_from(value_or(service, "skipped_sets", Json::object()), "");
-    receiver.ended_by_broker = value_or(service, "ended_by_broker", false);
-    receiver.skipped_at_end = skipped_counts_from(value_or(service, "skipped_at_end", Json::object()));
+    receiver.skipped_sets = if_object(service, "skipped_sets", [](const Json& sets) { return skipped_sets_from(sets, ""); });
+    receiver.ended_by_broker = flag_at(service, "ended_by_broker");
+    receiver.skipped_at_end = if_object(service, "skipped_at_end", skipped_counts_from);
     receiver.connections = whole_or<std::uint64_t>(service, "connections", 0);
     receiver.received_on_last_connection = optional_whole(service, "received_on_last_connection");
-    receiver.continued = value_or(service, "continued", false);
+    receiver.continued = flag_at(service, "continued");
     account.services.push_back(std::move(receiver));
-  }
+  });
   account.delivered_sets = sets_at(bye, "delivered_sets");
-  if (bye.contains("figures") && bye["figures"].contains("latency")) {
-    account.latency_samples = bye["figures"]["latency"].get<Figures>().count;
-  }
+  account.latency_samples = if_object(bye, "figures", [](const Json& figures) -> std::optional<std::uint64_t> {
+    if (!figures.contains("latency")) return std::nullopt;
+    return in_object(figures, "latency", [](const Json& latency) { return latency.get<Figures>().count; });
+  });
   account.faults = faults_from(bye);
   return account;
 }
 
 BrokerAccount broker_account_from(const Json& bye) {
   BrokerAccount account;
-  for (const Json& entry : bye.at("senders")) {
+  each_object(bye, "senders", [&account](const Json& entry) {
     BrokerAccount::Sender sender;
     read_whole(entry, "number", sender.number);
     read_whole(entry, "accepted", sender.accepted);
     if (whole_or<std::uint64_t>(entry, "refused", 0) == 0) sender.had_below = whole_or<std::uint64_t>(entry, "next_index", 0);
     account.senders.push_back(sender);
-  }
-  for (const Json& entry : bye.at("receivers")) {
+  });
+  each_object(bye, "receivers", [&account](const Json& entry) {
     BrokerAccount::Receiver receiver;
     read_whole(entry, "number", receiver.number);
     read_whole(entry, "handed_over", receiver.handed_over);
     receiver.skipped = skipped_counts_from(entry);
     receiver.sets = skipped_sets_from(entry, "_sets");
-    receiver.cut_off_reason = value_or<std::string>(entry, "cut_off_reason", "");
+    receiver.cut_off_reason = text_or_none(entry, "cut_off_reason");
     receiver.confirmed = whole_or<std::uint64_t>(entry, "confirmed", 0);
     receiver.handed_over_on_last_connection = optional_whole(entry, "handed_over_on_last_connection");
     receiver.answers_missing = whole_or<std::uint64_t>(entry, "answers_missing", 0);
     account.receivers.push_back(std::move(receiver));
-  }
-  if (const auto it = bye.find("total"); it != bye.end()) {
-    account.total = skipped_counts_from(*it);
-    account.total_sets = skipped_sets_from(*it, "_sets");
+  });
+  if (bye.contains("total")) {
+    in_object(bye, "total", [&account](const Json& total) {
+      account.total = skipped_counts_from(total);
+      account.total_sets = skipped_sets_from(total, "_sets");
+    });
   }
   account.faults = faults_from(bye);
   return account;

@@ -3,8 +3,8 @@
 // the `bye` objects of docs/control-protocol.md. Written by the workers and the broker, read by the bench; nothing here judges (ledger.h
 // does).
 //
-// Reading throws nlohmann::json::exception or std::invalid_argument with the key that does not fit. Keys it does not know are left alone:
-// a bye holds much that is no account.
+// Reading throws std::invalid_argument that begins with the way to the key that does not fit. Keys it does not know are left alone: a bye
+// holds much that is no account.
 #pragma once
 
 #include <cstdint>

@@ -3,24 +3,15 @@
 // is and what it has to be: nlohmann's own errors name no key. All of these throw std::invalid_argument, whose text begins with the key.
 #pragma once
 
-#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 
+#include "broker/net/shown_json.h"
+
 namespace n2nq::measure {
 
-/// A value as an error shows it: short however long it is, and printable.
-template <typename Json>
-std::string shown(const Json& json) {
-  if (json.is_object()) return "an object";
-  if (json.is_array()) return "a list";
-  constexpr std::size_t shown_max = 40;
-  const auto ascii = [](const Json& value) { return value.dump(-1, ' ', true, Json::error_handler_t::replace); };
-  const std::string text =
-      json.is_string() ? ascii(Json(json.template get_ref<const std::string&>().substr(0, shown_max))) : ascii(json);
-  return text.size() > shown_max ? text.substr(0, shown_max) + "…" : text;
-}
+using net::shown;
 
 /// `name` as it is to be called; `right`: what it has to be, such as "a list".
 template <typename Json>

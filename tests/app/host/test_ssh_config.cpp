@@ -197,6 +197,16 @@ TEST_F(SshConfigTest, files_that_include_themselves_and_lines_without_a_value_ar
   EXPECT_TRUE(config.problems().contains(path("config") + ":2: Host without a value"));
 }
 
+TEST_F(SshConfigTest, what_is_not_read_is_told) {
+  write("config", "Host a\n  Port 23\n" + QByteArray(5 << 20, '#') + "\nHost b\n  Port 24\n");
+  const SshConfig long_file = read();
+  EXPECT_EQ(long_file.look_up("a").port, 23);
+  EXPECT_TRUE(long_file.problems().contains(path("config") + " is larger than 4 MiB: what is behind that is not read"));
+  write("more", "Host c\n");
+  write("config", "Host a\n" + QByteArray("Port 23\n").repeated(100'000) + "Include " + path("more").toUtf8() + "\n");
+  EXPECT_EQ(read().problems(), QStringList(path("config") + ":100002: more than 100000 lines in all: what is behind that is not read"));
+}
+
 TEST_F(SshConfigTest, ssh_itself_understands_it_alike) {
   write("more", "Host b?\n  Port 77\n");
   write("config", "Include " + path("more").toUtf8() + R"(

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "broker/net/clock.h"
@@ -124,6 +125,22 @@ TEST(WorkerSettings, RefuseByNameAndSayWhatWouldBeRight) {
     const auto [key, words] = refusal(configure);
     EXPECT_EQ(key, c.key);
     EXPECT_NE(words.find(c.words), std::string::npos) << words;
+  }
+}
+
+TEST(WorkerSettings, ARefusalIsShortAndPrintableWhateverItIsOf) {
+  const std::string longest(10'000, 'x');
+  for (const auto& [pointer, value] : {std::pair<std::string, json>{"/load/start", longest + '\n'},
+                                       {"/load/interval_ns/den", longest},
+                                       {"/load/size_bytes", json::array({longest})},
+                                       {"/" + longest, 1},
+                                       {"/load/a\nb", 1}}) {
+    json configure = senders();
+    configure[json::json_pointer(pointer)] = value;
+    const std::string words = refusal(configure).second;
+    EXPECT_LT(words.size(), 200u);
+    EXPECT_TRUE(std::none_of(words.begin(), words.end(), [](char letter) { return letter == '\n'; })) << words;
+    EXPECT_NE(words.find(pointer == "/load/a\nb" ? "load.\"a\\nb\" is not known" : " is "), std::string::npos) << words;
   }
 }
 

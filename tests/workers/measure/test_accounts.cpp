@@ -56,9 +56,25 @@ TEST(Accounts, SetsKeepTheirForm) {
 }
 
 TEST(Accounts, RefuseWhatIsNoAccount) {
-  EXPECT_THROW(senders_account_from(json::object()), json::exception);
-  EXPECT_THROW(sender_sets_from(json::parse(R"([[1,2,"9-3"]])")), std::invalid_argument);
-  EXPECT_THROW(sender_sets_from(json::parse(R"([[3,2,"1"]])")), std::invalid_argument);
+  const auto why = [](auto read, const char* text) -> std::string {
+    try {
+      read(json::parse(text));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(why(senders_account_from, "{}"), "services is missing, it has to be a list");
+  EXPECT_EQ(why(senders_account_from, R"({"services":[{"number":1,"attempted":1,"accepted":1,"refused":0,"lost_before_queue":0,
+                                          "accepted_set":7}]})"),
+            "services[0].accepted_set is 7, it has to be a set of indexes such as \"0-49,51\"");
+  EXPECT_EQ(why(senders_account_from, R"({"services":[],"faults":["told",7]})"), "faults is 7, it has to be text");
+  EXPECT_EQ(why(receivers_account_from, R"({"services":[],"figures":{"latency":{"count":-1}}})"),
+            "figures.latency.count is -1, it has to be a whole number from 0 to 18446744073709551615");
+  EXPECT_EQ(why(broker_account_from, R"({"senders":[],"receivers":[],"total":7})"), "total is 7, it has to be an object");
+  EXPECT_EQ(why(sender_sets_from, R"([[1,2,"9-3"]])"), "sets is \"9-3\", it has to be a set of indexes such as \"0-49,51\"");
+  EXPECT_EQ(why(sender_sets_from, R"([[1,2]])"), "sets is a list, it has to be lists of a first and a last sender and a set");
+  EXPECT_EQ(why(sender_sets_from, R"([[3,2,"1"]])"), "sets: first sender 3 is above the last");
 }
 
 }  // namespace
