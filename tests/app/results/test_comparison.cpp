@@ -34,6 +34,20 @@ const ComparedFigure& figure(const ComparedPoint& point, const std::string& path
   throw std::runtime_error("no figure " + path);
 }
 
+TEST(Comparison, RequestsAreInWordsOnTheTerminal) {
+  ComparedSide a{.name = {}, .folder = "/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/b", .runs = {}, .left_out = {}};
+  a.runs.push_back(run("/a/1", 10, "broadcaster", 100));
+  b.runs.push_back(run("/b/1", 10, "broadcaster", 100));
+  a.runs[0].summary["settings"]["queue"]["requests"] = false;
+  const nlohmann::json asked = {{{"receivers", "R1-R5"}, {"senders", "S1-S3"}, {"sizes", "20-100"}, {"prefetch", 1}}};
+  b.runs[0].summary["settings"]["queue"]["requests"] = asked;
+  const Comparison comparison = compare({a, b});
+  const QString text = comparison_text(comparison);
+  EXPECT_TRUE(text.contains(QString::fromUtf8("R001–R005: S001–S003"))) << text.toStdString();
+  EXPECT_FALSE(text.contains("\"receivers\"")) << text.toStdString();
+  EXPECT_EQ(comparison_json(comparison)["settings"]["queue.requests"][1], asked.dump()) << "files keep the keys";
+}
+
 TEST(Comparison, RunsThatAgreeInWhatVariesAreRepeatsOfOnePoint) {
   ComparedSide a{.name = {}, .folder = "/one/a", .runs = {}, .left_out = {}}, b{.name = {}, .folder = "/two/a", .runs = {}, .left_out = {}};
   for (int repeat = 0; repeat < 6; ++repeat) {

@@ -332,6 +332,12 @@ void TestCharts::what_stands_still_has_the_seconds_of_its_run() {
   are({QStringLiteral("0 s"), QStringLiteral("2 s"), QStringLiteral("4 s"), QStringLiteral("6 s"), QStringLiteral("6.9 s")});
   card.set_paused(false);
   are(from_now);
+  card.add_samples(71, 6941, 400);
+  card.set_running(false);
+  draw();
+  QVERIFY2(!told(card.latency_chart()).contains(QStringLiteral("690 s")), qPrintable(told(card.latency_chart()).join(QStringLiteral(", "))));
+  emit card.latency_chart()->pan_requested(-2);  // the end, which it would stand on, is out of sight then
+  QVERIFY2(told(card.latency_chart()).last() == QStringLiteral("690 s"), qPrintable(told(card.latency_chart()).join(QStringLiteral(", "))));
 }
 
 void TestCharts::a_held_picture_stays_longer_than_ten_minutes() {
