@@ -7,7 +7,6 @@
 #include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "app/cases/case_figures.h"
 #include "app/cases/case_hosts.h"
@@ -314,21 +313,11 @@ bool CaseCommand::run(Opened opened) {
   connect(&runner, &CaseRunner::stood_still, this, [&, this] {
     if (!read) {
       read = true;
-      if (arguments_.again) {
-        const double overhead_s = runner.results().overhead_s(CasePlan::overhead_first_s);
-        for (const CaseRunResult* each : runner.results().all()) {
-          if (!runner.results().why(*each).isEmpty()) again_.push_back({each->folder, each->planned_s + overhead_s});
-        }
-        agains_ = static_cast<int>(again_.size());
-      }
+      if (arguments_.again) again_ = RunsAgain(runner.results());
       if (arguments_.resume) say(QString("%1 of %2 runs are there").arg(runner.runs_done()).arg(runner.runs_total()));
     }
     if (!interrupted_ && runner.problem().isEmpty()) {
-      if (!again_.empty()) {
-        const QString folder = again_.front().folder;
-        again_.pop_front();
-        return runner.run_again(folder);
-      }
+      if (again_.any_to_come()) return runner.run_again(again_.next());
       if (runner.state() == CaseRunner::State::idle) return runner.start();
     }
     QCoreApplication::quit();
@@ -353,24 +342,20 @@ void CaseCommand::interrupt() {
   if (runner_->state() == CaseRunner::State::idle || runner_->state() == CaseRunner::State::done) QCoreApplication::quit();
 }
 
-/// With what is to be made again behind this one; what is missing follows them.
-double CaseCommand::seconds_left() const {
-  return std::accumulate(again_.begin(), again_.end(), runner_->seconds_left(),
-                         [](double seconds, const Again& each) { return seconds + each.seconds; });
-}
-
 void CaseCommand::show_progress() {
   if (!runner_->scheduled() || asking_) return;
   const CaseRunner& runner = *runner_;
   const ScheduledRun& run = *runner.scheduled();
   const double done = runner.run() ? runner.run()->progress() : -1;
   const bool again = runner.makes_again();
-  const int number = again ? agains_ - static_cast<int>(again_.size()) : runner.runs_done() + 1, all = again ? agains_ : runner.runs_total();
+  const int number = again ? again_.begun() : runner.runs_done() + 1, all = again ? again_.all() : runner.runs_total();
   QString text = QString("%1  %2 %3 of %4: %5")
                      .arg(qt_text(runner.folder().name()), again ? "again" : "run", QString::number(number), QString::number(all), run.label);
   if (run.repeat > 1) text += QString(", repeat %1").arg(run.repeat);
   if (done >= 0) text += QString("  %1 %").arg(done * 100, 0, 'f', 0);
-  terminal_.progress(text + QString("  %1 left").arg(duration_text(seconds_left())));
+  // What is missing follows those that are made again.
+  const double seconds_left = runner.seconds_left() + again_.seconds_to_come();
+  terminal_.progress(text + QString("  %1 left").arg(duration_text(seconds_left)));
   if (!arguments_.json || (since_progress_.isValid() && since_progress_.elapsed() < json_every_ms)) return;
   since_progress_.start();
   const nlohmann::ordered_json progress = {{"case", runner.folder().name()},
@@ -380,7 +365,7 @@ void CaseCommand::show_progress() {
                                            {"point", run.label.toStdString()},
                                            {"repeat", run.repeat},
                                            {"done", done >= 0 ? nlohmann::ordered_json(done) : nullptr},
-                                           {"left_s", std::round(seconds_left())}};
+                                           {"left_s", std::round(seconds_left)}};
   terminal_.print_json(nlohmann::ordered_json{{"progress", progress}}.dump());
 }
 

@@ -4,12 +4,12 @@
 
 #include <QElapsedTimer>
 #include <QObject>
-#include <deque>
 #include <memory>
 #include <optional>
 
 #include "app/cases/case_library.h"
 #include "app/cases/case_runner.h"
+#include "app/cases/runs_again.h"
 #include "app/cli/arguments.h"
 #include "app/cli/terminal.h"
 #include "app/host/host_book.h"
@@ -32,12 +32,6 @@ class CaseCommand : public QObject {
     CaseFolder folder;
   };
 
-  /// A run that is made once more.
-  struct Again {
-    QString folder;
-    double seconds = 0;  // that it is to take
-  };
-
   std::vector<LibraryCase> asked();
   std::optional<CasePlan> plan_of(const LibraryCase& asked);
   std::optional<Opened> open(const LibraryCase& asked);
@@ -58,7 +52,6 @@ class CaseCommand : public QObject {
   void check_assertions(nlohmann::ordered_json& out);
   void interrupt();
   void show_progress();
-  double seconds_left() const;
   void say(const QString& text) { terminal_.say("n2nq-bench: " + text); }
 
   Arguments arguments_;
@@ -67,8 +60,7 @@ class CaseCommand : public QObject {
   CaseRunner::MakeLaunchers launchers_;
   std::unique_ptr<CaseRunner> runner_;
   QString begun_;      // of `all` without --out: the time in the name of the first case's folder
-  std::deque<Again> again_;  // that are still to be made
-  int agains_ = 0;     // with those that were
+  RunsAgain again_;    // of the case that runs
   QElapsedTimer since_progress_;
   int code_ = 0;
   bool unwritten_ = false;  // what is to be written for a case before its first run could not be

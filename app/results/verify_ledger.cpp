@@ -232,8 +232,8 @@ class LedgerVerifier {
     const std::int64_t unnoted_max = service != nullptr && service->contains("unnoted") ? count_in(*service, "unnoted") : 0;
     const bool fits = attempted >= lines && attempted - lines <= unnoted_max;
     tally_.equal(name + "attempted", fits ? attempted : lines, attempted);
-    constexpr const char* parts[] = {"accepted", "refused", "lost_before_queue", "unexplained"};
-    tally_.follows(name + "attempted, added up", sum_in(row, parts), attempted);
+    constexpr const char* columns[] = {"accepted", "refused", "lost_before_queue", "unexplained"};
+    tally_.follows(name + "attempted, added up", sum_in(row, columns), attempted);
     if (service == nullptr) return;
     for (const char* key : counts_of_senders) tally_.follows(name_of(log) + ' ' + key, row.at(key), service->at(key));
   }

@@ -2,12 +2,9 @@
 #include "ui/model/cases_desk.h"
 
 #include <QDateTime>
-#include <QDir>
-#include <QFile>
-#include <QFileInfo>
 #include <algorithm>
 #include <iterator>
-#include <numeric>
+#include <utility>
 
 #include "app/cases/case_figures.h"
 #include "app/settings/qt_text.h"
@@ -15,83 +12,11 @@
 
 namespace n2nq::ui {
 
-namespace {
-
-/// None of what it has read was deleted since.
-bool has_all_its_runs(const app::CaseRunner& runner) {
-  const auto all = runner.results().all();
-  return std::all_of(all.begin(), all.end(),
-                     [](const app::CaseRunResult* run) { return QFile::exists(run->folder + QStringLiteral("/summary.json")); });
-}
-
-/// Of a case that neither runs nor waits to.
-CasesDesk::State state_at_rest(const CasesDesk::Row& row) {
-  if (row.folder.isEmpty()) return CasesDesk::State::not_begun;
-  return row.runs_done >= row.runs_all ? CasesDesk::State::done : CasesDesk::State::stopped;
-}
-
-/// Was begun, and not finished.
-bool can_go_on(const CasesDesk::Row& row) {
-  return row.state == CasesDesk::State::paused || row.state == CasesDesk::State::stopped;
-}
-
-/// Nothing of what was begun at another scale is left in it: the list that is read next tells what there is at this one.
-void forget_begun(CasesDesk::Row& row, app::Scale scale) {
-  row.planned.reset(), row.runner.reset();
-  row.folder.clear();
-  row.runs_done = row.marked = 0;
-  row.runs_all = row.estimates[static_cast<std::size_t>(scale)].runs;
-  if (row.state == CasesDesk::State::done || row.state == CasesDesk::State::queued || can_go_on(row)) row.state = CasesDesk::State::not_begun;
-}
-
-QString tick_name(const app::LibraryCase& file) {
-  return (file.built_in ? QString() : QStringLiteral("own/")) + qt_text(file.name);
-}
-
-}  // namespace
-
 CasesDesk::CasesDesk(Parts parts, QObject* parent) : QObject(parent), parts_(std::move(parts)) {}
 
 // What a run that is killed with this says on its way is heard by nobody who asks here then.
 CasesDesk::~CasesDesk() {
   active_ = -1;
-}
-
-CasesDesk::Row CasesDesk::read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder,
-                                   const BackgroundJob::Cancelled& cancelled) {
-  Row row;
-  row.file = std::move(file);
-  if (!row.file.read.file) {
-    row.state = State::unreadable;
-    return row;
-  }
-  for (const app::Scale scale : app::all_scales) {
-    app::CaseChoice at_scale = choice;
-    at_scale.scale = scale;
-    QStringList errors;
-    Estimate& estimate = row.estimates[static_cast<std::size_t>(scale)];
-    if (const auto plan = app::CasePlan::make(*row.file.read.file, at_scale, errors)) {
-      estimate = {plan->runs_expected(), plan->seconds_expected(), {}};
-    } else {
-      estimate.problem = errors.value(0);
-    }
-  }
-  row.runs_all = row.estimates[static_cast<std::size_t>(choice.scale)].runs;
-  row.folder = app::CaseFolder::newest(runs_folder, row.file.name, choice.scale);
-  if (row.folder.isEmpty()) return row;
-  row.runs_done = app::CaseFolder::runs_that_count(row.folder, &cancelled);
-  // It was planned as was chosen then.
-  QString unreadable;
-  QStringList errors;
-  if (const auto begun = app::CaseFolder::open(row.folder, unreadable)) {
-    if (const auto plan = app::CasePlan::make(begun->file(), begun->choice(), errors)) {
-      row.runs_all = plan->runs_expected();
-      // Nobody knows how many before the last of them.
-      if (plan->decides_by_what_it_measures()) row.runs_all = begun->runs_planned().value_or(std::max(row.runs_all, row.runs_done + 1));
-    }
-  }
-  row.state = state_at_rest(row);
-  return row;
 }
 
 void CasesDesk::reload() {
@@ -102,7 +27,7 @@ void CasesDesk::reload() {
         Listed out{{}, build.isEmpty() ? app::build_of_programs(programs) : build};
         for (app::LibraryCase& each : app::CaseLibrary(cases).list()) {
           if (cancelled) break;
-          out.rows.push_back(read_row(std::move(each), choice, runs, cancelled));
+          out.rows.push_back(Row::read(std::move(each), choice, runs, cancelled));
         }
         return out;
       },
@@ -116,7 +41,7 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
   if (is_on()) return;  // begun meanwhile: its row stays where it is
   scale_is_read_ = true;
   for (Row& row : rows) {
-    const bool wanted = restored_ ? restored_->contains(tick_name(row.file)) : row.file.built_in;
+    const bool wanted = restored_ ? restored_->contains(row.tick_name()) : row.file.built_in;
     row.ticked = wanted && !loaded_;
     const auto before = std::find_if(rows_.begin(), rows_.end(), [&](const Row& old) {
       return old.file.name == row.file.name && old.file.built_in == row.file.built_in;
@@ -125,7 +50,7 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
     row.ticked = before->ticked;  // also with mistakes, as half way through an edit
     if (before->state == State::queued) row.state = State::queued, row.how = before->how;
     if (before->state == State::paused && row.state == State::stopped && before->folder == row.folder) row.state = State::paused;
-    if (before->folder != row.folder || row.folder.isEmpty() || !before->runner || !has_all_its_runs(*before->runner)) continue;
+    if (before->folder != row.folder || row.folder.isEmpty() || !before->has_all_its_runs()) continue;
     row.planned = before->planned;
     row.runner = before->runner;
     row.state = row.state == State::queued ? row.state : before->state;
@@ -156,7 +81,7 @@ void CasesDesk::set_ticked(int row, bool ticked) {
 QStringList CasesDesk::ticked_names() const {
   QStringList out;
   for (const Row& row : rows_) {
-    if (row.ticked) out += tick_name(row.file);
+    if (row.ticked) out += row.tick_name();
   }
   return out;
 }
@@ -183,12 +108,12 @@ void CasesDesk::choose(const app::CaseChoice& choice) {
   // What waits was asked for with the choice before, and is not what a person would get now.
   for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
     const Row& at = rows_[static_cast<std::size_t>(row)];
-    if (at.waits_to_begin()) set_state(row, state_at_rest(at));
+    if (at.waits_to_begin()) set_state(row, at.at_rest());
   }
   if (other_scale) {
     opening_.cancel();
     together_.clear();
-    for (Row& row : rows_) forget_begun(row, choice.scale);
+    for (Row& row : rows_) row.forget_begun(choice.scale);
     scale_is_read_ = false;
   }
   emit choice_changed();
@@ -258,22 +183,14 @@ bool CasesDesk::go_on_with_runner(int row) {
   if (!runner || runner->state() == app::CaseRunner::State::reading || runner->folder().build() != build_) return false;
   set_state(row, State::running);
   emit opened(row);
-  if (!again_.empty()) {
-    runner->run_again(next_again());
+  if (again_.any_to_come()) {
+    runner->run_again(again_.next());
   } else if (runner->state() == app::CaseRunner::State::idle) {
     runner->start();
   } else {
     on_stood_still(row);
   }
   return true;
-}
-
-/// Which run is made again next; from then on it is begun.
-QString CasesDesk::next_again() {
-  const QString folder = again_.front().folder;
-  again_.erase(again_.begin());
-  ++again_begun_;
-  return folder;
 }
 
 /// A runner is made where there is a folder; it reads what is finished.
@@ -364,16 +281,15 @@ void CasesDesk::run(const std::vector<int>& rows, Begin how) {
   for (int row = 0; row < static_cast<int>(rows_.size()); ++row) {
     const Row& at = rows_[static_cast<std::size_t>(row)];
     const bool left_out = std::find(rows.begin(), rows.end(), row) == rows.end();
-    if (left_out && at.state == State::queued) set_state(row, state_at_rest(at));
+    if (left_out && at.state == State::queued) set_state(row, at.at_rest());
   }
   queue_ = rows;
   together_.clear();
   halting_ = Halt::none;
-  again_.clear();
-  again_all_ = 0;
+  again_ = {};
   for (const int row : queue_) {
     Row& at = rows_[static_cast<std::size_t>(row)];
-    together_ += tick_name(at.file);
+    together_ += at.tick_name();
     // What waits since a pause begins as it was asked to then.
     if (how == Begin::anew || at.state != State::queued) at.how = how;
     set_state(row, State::queued);
@@ -415,8 +331,7 @@ void CasesDesk::answer(Answer answer) {
   Prepared prepared = std::move(*std::exchange(asked_, std::nullopt));
   if (answer == Answer::anew) {
     // All its runs are to come, also where some were to be made again.
-    again_.clear();
-    again_all_ = 0;
+    again_ = {};
     rows_[static_cast<std::size_t>(row)].how = Begin::anew;
     set_state(row, State::queued);
     prepare_and_start(row, Begin::anew);
@@ -425,7 +340,7 @@ void CasesDesk::answer(Answer answer) {
   const QString error = answer == Answer::go_on ? prepared.folder->accept_build(build_) : QString();
   if (!error.isEmpty()) emit told(error, true);
   if (answer == Answer::go_on && error.isEmpty()) return start(row, std::move(prepared));
-  set_state(row, state_at_rest(rows_[static_cast<std::size_t>(row)]));
+  set_state(row, rows_[static_cast<std::size_t>(row)].at_rest());
   halt();
 }
 
@@ -433,24 +348,17 @@ void CasesDesk::start(int row, Prepared prepared) {
   use(row, std::move(prepared));
   set_state(row, State::running);
   emit opened(row);
-  if (again_.empty()) rows_[static_cast<std::size_t>(row)].runner->start();
+  if (!again_.any_to_come()) rows_[static_cast<std::size_t>(row)].runner->start();
 }
 
 void CasesDesk::run_again(int row, const QStringList& folders) {
   if (const QString why = why_not_now(); !why.isEmpty()) return emit refused(why);
   const Row& at = rows_[static_cast<std::size_t>(row)];
   if (!at.runner) return;
-  again_.clear();
-  const app::CaseResults& results = at.runner->results();
-  const double overhead_s = results.overhead_s(app::CasePlan::overhead_first_s);
-  for (const app::CaseRunResult* run : results.all()) {
-    if (folders.contains(run->folder) && !results.why(*run).isEmpty()) again_.push_back({run->folder, run->planned_s + overhead_s});
-  }
-  if (again_.empty()) return;
-  again_begun_ = 0;
-  again_all_ = static_cast<int>(again_.size());
+  again_ = app::RunsAgain(at.runner->results(), folders);
+  if (!again_.any_to_come()) return;
   queue_.clear();
-  together_ = {tick_name(at.file)};
+  together_ = {at.tick_name()};
   halting_ = Halt::none;
   active_ = row;
   emit on_changed();
@@ -466,7 +374,7 @@ void CasesDesk::on_stood_still(int row) {
   if (row != active_) return set_state(row, done ? State::done : State::stopped);
   if (!keep->problem().isEmpty()) emit told(keep->problem(), true);
   const bool goes_on = halting_ == Halt::none && keep->problem().isEmpty();
-  if (goes_on && !again_.empty()) return keep->run_again(next_again());
+  if (goes_on && again_.any_to_come()) return keep->run_again(again_.next());
   const bool paused = halting_ == Halt::pause && keep->problem().isEmpty();
   set_state(row, done ? State::done : paused ? State::paused : State::stopped);
   if (!goes_on || !done) return halt();
@@ -476,14 +384,14 @@ void CasesDesk::on_stood_still(int row) {
 /// Nothing runs any more; what is queued stays so, for resume.
 void CasesDesk::halt() {
   active_ = -1;
-  again_.clear();
+  again_.call_off();
   emit on_changed();
 }
 
 void CasesDesk::pause() {
   if (!is_on()) return;
   halting_ = Halt::pause;
-  again_.clear();
+  again_.call_off();
   if (const auto& runner = rows_[static_cast<std::size_t>(active_)].runner) runner->pause();
   emit on_changed();
 }
@@ -491,7 +399,7 @@ void CasesDesk::pause() {
 void CasesDesk::stop_now() {
   if (!is_on()) return;
   halting_ = Halt::stop;
-  again_.clear();
+  again_.call_off();
   if (const auto& runner = rows_[static_cast<std::size_t>(active_)].runner) runner->stop_now();
   emit on_changed();
 }
@@ -505,20 +413,20 @@ std::vector<int> CasesDesk::resumable() const {
   if (!scale_is_read_) return out;  // what waits may have been begun at this one
   for (const int row : ticked_rows()) {
     const Row& at = rows_[static_cast<std::size_t>(row)];
-    if (can_go_on(at) || at.state == State::queued) out.push_back(row);
+    if (at.can_go_on() || at.state == State::queued) out.push_back(row);
   }
   return out;
 }
 
 CasesDesk::State CasesDesk::state_when_left(const Row& row) const {
-  const State state = state_at_rest(row);
+  const State state = row.at_rest();
   return state == State::stopped && halting_ == Halt::pause ? State::paused : state;
 }
 
 bool CasesDesk::is_in_progress(const Row& row) const {
-  if (is_on()) return together_.contains(tick_name(row.file));
+  if (is_on()) return together_.contains(row.tick_name());
   if (!scale_is_read_ || !row.ticked || !row.file.read.file) return false;
-  return can_go_on(row) || row.state == State::queued || row.state == State::done;
+  return row.can_go_on() || row.state == State::queued || row.state == State::done;
 }
 
 double CasesDesk::seconds_left(const Row& row) const {
@@ -544,7 +452,7 @@ CasesDesk::Progress CasesDesk::progress() const {
 
 double CasesDesk::share() const {
   const double run_share = run() != nullptr ? std::max(0.0, run()->progress()) : 0;
-  if (is_on() && again_all_ > 0) return std::max(0.0, again_begun_ - 1 + run_share) / again_all_;
+  if (is_on() && again_.all() > 0) return std::max(0.0, again_.begun() - 1 + run_share) / again_.all();
   const Progress so_far = progress();
   return std::min(1.0, (so_far.runs_done + run_share) / std::max(1, so_far.runs_all));
 }
@@ -581,11 +489,9 @@ QString CasesDesk::time_text() const {
     return stops ? QStringLiteral("stopping this run") : QStringLiteral("pauses after this run");
   }
   const QString safe = QStringLiteral("%1 left · safe to stop: finished runs are kept");
-  if (again_all_ > 0) {
+  if (again_.all() > 0) {
     // What else is missing in the case is not run behind them.
-    double seconds = at.runner ? at.runner->again_seconds_left() : 0;
-    for (const Again& each : again_) seconds += each.seconds;
-    return safe.arg(span_text(seconds));
+    return safe.arg(span_text((at.runner ? at.runner->again_seconds_left() : 0) + again_.seconds_to_come()));
   }
   double seconds = seconds_left(at);
   for (const int row : queue_) seconds += seconds_left(rows_[static_cast<std::size_t>(row)]);

@@ -5,17 +5,16 @@
 
 #include <QObject>
 #include <QStringList>
-#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "app/cases/case_library.h"
-#include "app/cases/case_runner.h"
+#include "app/cases/runs_again.h"
 #include "app/figure/figure.h"
 #include "app/host/host_book.h"
 #include "ui/model/background_job.h"
+#include "ui/model/case_row.h"
 
 namespace n2nq::ui {
 
@@ -29,28 +28,10 @@ class CasesDesk : public QObject {
     /// Why no case can begin now; empty: one can.
     std::function<QString()> busy;
   };
-  /// How a case is begun.
-  enum class Begin { anew, go_on };
-  /// paused: by a person, since this window was opened and its scale was chosen; whatever else ended before its last run is stopped.
-  enum class State { unreadable, not_begun, queued, running, paused, stopped, done };
-  struct Estimate {
-    int runs = 0;
-    double seconds = 0;
-    QString problem;  // why it cannot be run at this scale; empty: it can
-  };
-  struct Row {
-    app::LibraryCase file;
-    bool ticked = false;
-    State state = State::not_begun;
-    Begin how = Begin::anew;  // while it is queued
-    int runs_done = 0, runs_all = 0, marked = 0;
-    std::array<Estimate, app::all_scales.size()> estimates;
-    QString folder;                                   // the newest at the chosen scale; empty: there is none
-    std::shared_ptr<const app::PlannedCase> planned;  // once it was opened
-    std::shared_ptr<app::CaseRunner> runner;          // likewise, where there is a folder
-    /// Will be begun anew, by the choice: what was counted is of a folder of before.
-    bool waits_to_begin() const { return state == State::queued && how == Begin::anew; }
-  };
+  using Row = CaseRow;
+  using Begin = CaseRow::Begin;
+  using State = CaseRow::State;
+  using Estimate = CaseRow::Estimate;
   /// What to do with a case of another build.
   enum class Answer { go_on, anew, leave };
 
@@ -135,10 +116,8 @@ class CasesDesk : public QObject {
     bool other_build = false;
     QString problem;
   };
-  static Row read_row(app::LibraryCase file, const app::CaseChoice& choice, const QString& runs_folder,
-                      const BackgroundJob::Cancelled& cancelled);
-  /// What is worked out beside the window's thread: by value, and without the row's runner, which belongs to this one.
   QString unknown_host(const std::vector<int>& rows) const;
+  /// What is worked out beside the window's thread: by value, and without the row's runner, which belongs to this one.
   struct Wanted {
     app::CaseFile file;
     std::string name;
@@ -152,7 +131,6 @@ class CasesDesk : public QObject {
   static Prepared prepare(const Wanted& wanted);
   void prepare_and_start(int row, Begin how);
   bool go_on_with_runner(int row);
-  QString next_again();
   struct Listed {
     std::vector<Row> rows;
     QString build;
@@ -184,13 +162,7 @@ class CasesDesk : public QObject {
   std::vector<int> queue_;  // without the active one
   QStringList together_;    // the tick_name() of what was asked for together last
   int active_ = -1;
-  struct Again {
-    QString folder;
-    double seconds = 0;
-  };
-  std::vector<Again> again_;  // runs that are still to be made again
-  int again_begun_ = 0;       // so far, of what was asked for together last
-  int again_all_ = 0;         // of these, with those that are to come or were called off; 0: runs are made for the first time
+  app::RunsAgain again_;    // of what was asked for together last; none: runs are made for the first time
   enum class Halt { none, pause, stop };
   Halt halting_ = Halt::none;
   QString hold_;
