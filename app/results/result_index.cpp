@@ -24,6 +24,7 @@
 #include "app/results/stored_run.h"
 #include "app/settings/settings_file.h"
 #include "broker/net/parsed_json.h"
+#include "workers/measure/json_keys.h"
 
 namespace n2nq::app {
 
@@ -143,10 +144,7 @@ std::optional<ResultEntry> read_case_entry(const QString& folder) {
   if (!file.open(QIODevice::ReadOnly)) return {};
   const auto state = net::parsed_json(file.read(case_bytes_max));
   if (!state.is_object()) return {};
-  const auto text = [&state](const char* key) {
-    const auto found = state.find(key);
-    return found != state.end() && found->is_string() ? QString::fromStdString(found->get<std::string>()) : QString();
-  };
+  const auto text = [&state](const char* key) { return QString::fromStdString(measure::text_or_none(state, key)); };
   ResultEntry entry;
   entry.is_case = true;
   entry.title = text("title");

@@ -74,12 +74,6 @@ ReceivedCounts received_counts_from(const Json& object) {
   return counts;
 }
 
-std::optional<std::uint64_t> optional_whole(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  if (it == object.end()) return std::nullopt;
-  return whole_number<std::uint64_t>(*it, key);
-}
-
 std::vector<std::string> faults_from(const Json& object) {
   const auto it = object.find("faults");
   if (it == object.end() || it->is_null()) return {};
@@ -196,10 +190,8 @@ SendersAccount senders_account_from(const Json& bye) {
     sender.unheard = flag_at(service, "unheard");
     account.services.push_back(std::move(sender));
   });
-  if (const auto it = bye.find("last_lag_ns"); it != bye.end() && !it->is_null())
-    account.last_lag_ns = whole_number<std::int64_t>(*it, "last_lag_ns");
-  if (const auto it = bye.find("lag_growth_ns"); it != bye.end() && !it->is_null())
-    account.lag_growth_ns = whole_number<std::int64_t>(*it, "lag_growth_ns");
+  account.last_lag_ns = whole_if_any<std::int64_t>(bye, "last_lag_ns");
+  account.lag_growth_ns = whole_if_any<std::int64_t>(bye, "lag_growth_ns");
   account.faults = faults_from(bye);
   return account;
 }
@@ -222,7 +214,7 @@ ReceiversAccount receivers_account_from(const Json& bye) {
     receiver.ended_by_broker = flag_at(service, "ended_by_broker");
     receiver.skipped_at_end = if_object(service, "skipped_at_end", skipped_counts_from);
     receiver.connections = whole_or<std::uint64_t>(service, "connections", 0);
-    receiver.received_on_last_connection = optional_whole(service, "received_on_last_connection");
+    receiver.received_on_last_connection = whole_if_any<std::uint64_t>(service, "received_on_last_connection");
     receiver.continued = flag_at(service, "continued");
     account.services.push_back(std::move(receiver));
   });
@@ -252,7 +244,7 @@ BrokerAccount broker_account_from(const Json& bye) {
     receiver.sets = skipped_sets_from(entry, "_sets");
     receiver.cut_off_reason = text_or_none(entry, "cut_off_reason");
     receiver.confirmed = whole_or<std::uint64_t>(entry, "confirmed", 0);
-    receiver.handed_over_on_last_connection = optional_whole(entry, "handed_over_on_last_connection");
+    receiver.handed_over_on_last_connection = whole_if_any<std::uint64_t>(entry, "handed_over_on_last_connection");
     receiver.answers_missing = whole_or<std::uint64_t>(entry, "answers_missing", 0);
     account.receivers.push_back(std::move(receiver));
   });
