@@ -4,8 +4,8 @@ ROUNDED_NS = 1  # of a line, which is cut off to whole nanoseconds
 
 
 def check_lines(test, run, clocks_ns):
-    """Each line that was told was as good as it said when it was told, and wherever it was used no worse than the result says.
-    clocks_ns: by role, how far ahead of this machine's clock that of its host is, all the time."""
+    """Each line that was told was as good as it said when it was told, and wherever it was used no worse than the result says. Returns how many
+    lines these are. clocks_ns: by role, how far ahead of this machine's clock that of its host is, all the time."""
     apart_ns = {role: clocks_ns["broker"] - clocks_ns[role] for role in ("senders", "receivers")}
     told = {}  # all logs of a group have the same ones, and receivers' have the senders', too
     for group, logs in (("senders", run.senders), ("receivers", run.receivers)):
@@ -33,3 +33,4 @@ def check_lines(test, run, clocks_ns):
     test.assertEqual(wrong, [], f"apart: {apart_ns}; {shares}")
     for role, off_ns in worst.items():
         test.assertLessEqual(off_ns, bounds_ns[role], role)
+    return len(told)
