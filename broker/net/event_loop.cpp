@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "broker/net/clock.h"
+#include "broker/wire/frame.h"
 
 namespace n2nq::net {
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr int events_per_wake_up_max = 512;
 constexpr size_t own_descriptors = 2;
-constexpr size_t read_bytes_max = 64 * 1024;
+constexpr size_t read_bytes_max = wire::FrameReader::read_bytes_max;
 // Of reads that are looked at later, so that much is still in the processor's caches; and how often the kernel is asked for more of them.
 constexpr size_t late_bytes_max = 192 * 1024;
 constexpr int late_looks_max = 8;

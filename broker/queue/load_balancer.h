@@ -62,7 +62,7 @@ class LoadBalancer : public Queue {
   };
 
   /// Of what others left behind: so much at most is given to one receiver before it begins to take that, unless it is a single message.
-  static constexpr size_t passed_bytes_max = 16 * Batch::body_bytes_max;
+  static constexpr size_t passed_bytes_max = 1024 * 1024;
 
   void collect_ready(std::vector<uint32_t>& ready) override;
   void on_taken_in(const MessageLog::Appended& appended) override;

@@ -18,6 +18,7 @@
 
 #include "broker/queue/ring.h"
 #include "broker/wire/bytes.h"
+#include "broker/wire/frame.h"
 #include "broker/wire/record.h"
 
 namespace n2nq {
@@ -32,8 +33,8 @@ struct Position {
 
 class MessageLog {
  public:
-  /// A whole one and a DELIVER frame's prefix make one batch of 64 KiB.
-  static constexpr size_t chunk_bytes = 64 * 1024 - 8;
+  /// A whole one makes one DELIVER frame that a receiver reads at once.
+  static constexpr size_t chunk_bytes = wire::FrameReader::read_bytes_max - wire::frame_header_bytes - wire::deliver_prefix_bytes;
   /// Memory of chunks that nobody holds, kept to be used again.
   static constexpr size_t free_bytes_max = 16 * 1024 * 1024;
 

@@ -61,7 +61,7 @@ struct Batch {
   static constexpr size_t stamp_at = wire::frame_header_bytes;  // in the head
   static constexpr size_t head_bytes = stamp_at + 8;
   /// Largest body, unless a single message is larger. A receiver reads it at once, mostly into memory that all of its process share.
-  static constexpr size_t body_bytes_max = 64 * 1024;
+  static constexpr size_t body_bytes_max = wire::deliver_prefix_bytes + MessageLog::chunk_bytes;
   /// What a receiver keeps of the memory of a list of what is in it.
   static constexpr size_t list_kept_bytes = 6144;
 

@@ -30,7 +30,7 @@ namespace n2nq {
 class SelectiveBalancer : public Queue, private GridIndex::Contents, private RuleChanges::Owner {
  public:
   /// Beside one message.
-  static constexpr size_t share_bytes_max = 16 * Batch::body_bytes_max;
+  static constexpr size_t share_bytes_max = 1024 * 1024;
   /// Where a list's turn takes them back, or gives as many, that is one piece of work.
   static constexpr size_t share_messages_max = 4096;
 
