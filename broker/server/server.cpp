@@ -48,7 +48,6 @@ constexpr int64_t closing_ns = 1 * net::ns_per_s;
 constexpr int courteous_ready_max = 2;
 /// Smallest frame_bytes_max, so that small limits leave room for what senders join.
 constexpr uint32_t frame_bytes_min = 256 * 1024;
-constexpr uint32_t frame_bytes_beside_payload = 64;
 /// Share of the memory budget that frames may have which have not come whole. The queue drains, so the budget is never used up by them for
 /// good; and the longest frame has room in it (limits::memory_bytes_min_for).
 constexpr size_t frame_places_divisor = 2;
@@ -210,7 +209,7 @@ wire::Welcome Server::make_welcome(uint64_t next_index) const {
   if (options_.queue.responses) welcome.responses_window = options_.queue.responses_window;
   welcome.heartbeat_ms = options_.limits.heartbeat_ms;
   welcome.message_bytes_max = options_.limits.message_bytes_max;
-  welcome.frame_bytes_max = std::max(options_.limits.message_bytes_max + frame_bytes_beside_payload, frame_bytes_min);
+  welcome.frame_bytes_max = std::max(options_.limits.message_bytes_max + wire::frame_bytes_beside_payload, frame_bytes_min);
   welcome.epoch = epoch_;
   welcome.next_index = next_index;
   welcome.senders_expected = options_.queue.senders;

@@ -19,9 +19,15 @@ constexpr int last_words_at_once_max = 4;
 /// What a session keeps of the memory of what it has told.
 constexpr size_t out_kept_bytes = 4096;
 
+const wire::FrameLimits limits_before_welcome(wire::frame_bytes_max_before_welcome,
+                                              ": the first frame has to be HELLO, and WELCOME to come before others");
+
 /// What is no frame of a role may be as long as a short one: then its name and length can be told.
 wire::FrameLimits limits_of(wire::Role role, uint32_t frame_bytes_max) {
-  wire::FrameLimits limits(wire::frame_bytes_max_before_welcome);
+  const char* longer = role == wire::Role::sender     ? ": of what a sender says only PUBLISH is longer"
+                       : role == wire::Role::receiver ? ": of what a receiver says only CONFIRM and RULES are longer"
+                                                      : ": nothing that a probe says is longer, it says PROBE and HEARTBEAT";
+  wire::FrameLimits limits(wire::frame_bytes_max_before_welcome, longer);
   limits.set(wire::FrameType::error, wire::Error::body_bytes_max);
   if (role == wire::Role::sender) limits.set(wire::FrameType::publish, frame_bytes_max);
   if (role == wire::Role::receiver) {
@@ -43,7 +49,7 @@ Session::Session(net::EventLoop& loop, net::Fd socket, uint64_t arrival, int64_t
     : loop_(loop),
       owner_(owner),
       arrival_(arrival),
-      connection_(loop, std::move(socket), wire::frame_bytes_max_before_welcome, *this),
+      connection_(loop, std::move(socket), limits_before_welcome, *this),
       deadline_(loop, [this] { on_deadline(); }),
       next_words_(loop, [this] { flush_last_words(); }),
       handshake_deadline_ns_(handshake_deadline_ns) {

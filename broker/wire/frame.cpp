@@ -78,7 +78,7 @@ std::string check_frame_header(const uint8_t* header, const FrameLimits& limits)
   const uint32_t bytes_max = limits.of(static_cast<FrameType>(type));
   if (body_bytes > bytes_max) {
     return std::string(shape->name) + ": a body of " + std::to_string(body_bytes) + " bytes is over the limit of " +
-           std::to_string(bytes_max);
+           std::to_string(bytes_max) + limits.longer(static_cast<FrameType>(type));
   }
   if (!fits(*shape, body_bytes)) {
     return std::string(shape->name) + ": a body of " + std::to_string(body_bytes) + " bytes is impossible, it has " + shape_text(*shape);

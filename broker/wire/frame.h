@@ -18,6 +18,7 @@
 #include <string>
 
 #include "broker/wire/bytes.h"
+#include "broker/wire/limits.h"
 
 namespace n2nq::wire {
 
@@ -26,6 +27,9 @@ constexpr size_t frame_header_bytes = 8;
 constexpr uint32_t frame_bytes_max_before_welcome = 64;
 /// The longest body a receiver may send, whatever a sender may.
 constexpr uint32_t frame_bytes_max_from_receiver = 64 * 1024;
+/// The longest body of all: one of the largest messages that settings allow, and what lies beside its payload.
+constexpr uint32_t frame_bytes_beside_payload = 64;
+constexpr uint32_t frame_bytes_max_ever = uint32_t{limits::message_bytes_max.max} + frame_bytes_beside_payload;
 /// What a client has to accept before WELCOME: WELCOME itself, or ERROR with its text.
 constexpr uint32_t frame_bytes_max_from_broker_before_welcome = 2048;
 
@@ -52,15 +56,20 @@ const char* name_of(FrameType type);
 /// How long the body of each type of frame may be for whoever sends on a connection.
 class FrameLimits {
  public:
-  /// The same for all types.
-  FrameLimits(uint32_t bytes_max) { bytes_max_.fill(bytes_max); }  // NOLINT(google-explicit-constructor)
+  /// The same for all types. `longer`: which ones may be longer, for who sends another one; a literal.
+  FrameLimits(uint32_t bytes_max, const char* longer = "") : common_(bytes_max), longer_(longer) {  // NOLINT(google-explicit-constructor)
+    bytes_max_.fill(bytes_max);
+  }
   void set(FrameType type, uint32_t bytes_max) { bytes_max_[static_cast<size_t>(type)] = bytes_max; }
   /// Of a type that exists.
   uint32_t of(FrameType type) const { return bytes_max_[static_cast<size_t>(type)]; }
+  const char* longer(FrameType beside) const { return of(beside) == common_ ? longer_ : ""; }
   uint32_t longest() const { return *std::max_element(bytes_max_.begin(), bytes_max_.end()); }
 
  private:
   std::array<uint32_t, static_cast<size_t>(FrameType::heartbeat) + 1> bytes_max_{};
+  uint32_t common_;
+  const char* longer_;
 };
 
 /// Memory for one frame that is longer than a read. What it holds at first is undefined.

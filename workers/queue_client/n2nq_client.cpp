@@ -104,6 +104,10 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
                 Closed::for_good);
   }
   if (!wire::is_stamp(welcome.now_ns)) return refuse("a WELCOME whose now_ns is no stamp");
+  if (welcome.frame_bytes_max > wire::frame_bytes_max_ever) {
+    return refuse("a WELCOME whose frame_bytes_max is " + std::to_string(welcome.frame_bytes_max) + "; " +
+                  std::to_string(wire::frame_bytes_max_ever) + " is the most that its settings allow");
+  }
   connection_->set_frame_limits(welcome.frame_bytes_max);
   frame_bytes_max_ = welcome.frame_bytes_max;
   heartbeat_ns_ = std::int64_t{welcome.heartbeat_ms} * net::ns_per_ms;

@@ -260,6 +260,19 @@ TEST(HostileLimits, AFrameThatCannotBeLongIsRefusedAtItsHeader) {
   }
 }
 
+TEST(HostileLimits, WhoSaysWhatItsRoleDoesNotIsToldSoHoweverLongItIs) {
+  BrokerUnderTest broker;
+  std::pair<WireClient, std::string> cases[] = {
+      {WireClient::sender(broker.port(), 1), "of what a sender says only PUBLISH is longer"},
+      {WireClient::receiver(broker.port(), 1), "of what a receiver says only CONFIRM and RULES are longer"},
+      {WireClient::probe(broker.port()), "nothing that a probe says is longer, it says PROBE and HEARTBEAT"},
+      {WireClient(broker.port()), "the first frame has to be HELLO, and WELCOME to come before others"}};
+  for (auto& [client, text] : cases) {
+    client.send(wire::ByteView(with_header(98, static_cast<uint8_t>(FrameType::deliver))));
+    EXPECT_EQ(client.read_error().value().text, "DELIVER: a body of 98 bytes is over the limit of 64: " + text);
+  }
+}
+
 /// Gives the kernel what it takes without waiting; returns how much.
 size_t send_what_is_taken(WireClient& client, wire::ByteView bytes) {
   const ssize_t taken = ::send(client.fd(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
