@@ -128,6 +128,21 @@ TEST(WorkerSettings, RefuseByNameAndSayWhatWouldBeRight) {
   }
 }
 
+TEST(WorkerSettings, AWrongTextIsShownWholeOrCutBetweenItsLetters) {
+  for (const auto& [text, shown] : {std::pair<std::string, std::string>{std::string(40, 'a'), '"' + std::string(40, 'a') + '"'},
+                                    {std::string(41, 'a'), '"' + std::string(40, 'a') + "…\""},
+                                    {"ääääääää", R"("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4…")"},
+                                    {"€€€€€€€€€€€€€€", R"("\u20ac\u20ac\u20ac\u20ac\u20ac\u20ac…")"},
+                                    {"", "\"\""}}) {
+    json configure = senders();
+    configure["system"] = text;
+    EXPECT_EQ(refusal(configure).second.find("system is " + shown + ", it has to be"), 0u) << refusal(configure).second;
+  }
+  json configure = senders();
+  configure["load"][""] = 1;
+  EXPECT_EQ(refusal(configure).second, "load.\"\" is not known");
+}
+
 TEST(WorkerSettings, ARefusalIsShortAndPrintableWhateverItIsOf) {
   const std::string longest(10'000, 'x');
   for (const auto& [pointer, value] : {std::pair<std::string, json>{"/load/start", longest + '\n'},
