@@ -82,6 +82,7 @@ void CaseRunner::run_again(const QString& folder) {
   if (!lock()) return;
   again_s_ = CasePlan::seconds_of(again.settings, results_.overhead_s(CasePlan::overhead_first_s));
   once_ = true;
+  failed_starts_ = 0;
   set_state(State::running);
   begin(again);
 }
@@ -144,7 +145,7 @@ void CaseRunner::take(const QString& folder, std::optional<CaseRunResult> result
   const bool is_another = result && scheduled_ && result->sha256 != scheduled_->sha256;
   const QString reason = !result ? problem : result->reasons.isEmpty() ? result->verdict : result->reasons.first();
   if (result) results_.add(std::move(*result));
-  scheduled_.reset();
+  const std::optional<ScheduledRun> was = std::exchange(scheduled_, std::nullopt);
   count();
   emit run_finished(folder);
   if (!counts && !stopped && failed_starts_ >= options_.failed_starts_max) {
@@ -159,6 +160,7 @@ void CaseRunner::take(const QString& folder, std::optional<CaseRunResult> result
     emit message(problem_);
     return rest();
   }
+  if (once_ && !counts && state_ == State::running) return begin(*was);  // the schedule knows nothing of it
   next();
 }
 

@@ -27,7 +27,7 @@ class CaseRunner : public QObject {
   using MakeLaunchers = std::function<std::unique_ptr<LauncherFactory>()>;
   struct Options {
     RunDeadlines deadlines = {};
-    int failed_starts_max = 3;  // in a row: then something is wrong that more runs do not mend
+    int failed_starts_max = 3;  // in a row, also of one that is made again: then something is wrong that more runs do not mend
   };
 
   /// Reads what is finished first (state reading). The folder is locked while anything is run.

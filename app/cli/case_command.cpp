@@ -324,8 +324,9 @@ bool CaseCommand::run(Opened opened) {
   });
   QCoreApplication::exec();
   const bool whole = runner.state() == CaseRunner::State::done;
-  if (!whole && !interrupted_) code_ = exit_failed;
+  if ((!whole || !runner.problem().isEmpty()) && !interrupted_) code_ = exit_failed;
   if (!report()) code_ = exit_failed;
+  if (again_.any_to_come()) say(QString("%1 of %2 marked runs were to be made again, too").arg(again_.all() - again_.begun()).arg(again_.all()));
   if (!whole) {
     say(QString("%1 of %2 runs are there; go on with: n2nq-bench case %3")
             .arg(runner.runs_done())

@@ -8,6 +8,7 @@ import pathlib
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -292,6 +293,21 @@ class Cases(BenchCase):
         self.assertEqual(sorted(first), [1, 2, 3, 4], lines)
         self.assertEqual([first[run] for run in (1, 2, 3, 4)], sorted(first.values(), reverse=True))
         self.assertGreater(first[1], 2.5 * first[4])
+
+    def test_a_run_made_again_that_comes_to_nothing_is_told(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+        case, out = self.write_case(repeats=1), self.folder / "out"
+        case.write_text(case.read_text().replace("settings: {", f"settings: {{ broker: {{ port: {port} }},"))
+        self.run_case(case, "--out", out)
+        for run in self.runs()[:2]:
+            summary = self.summary(run)
+            summary.update(verdict="degraded", reasons=["for this test"])
+            (run / "summary.json").write_text(json.dumps(summary))
+        with socket.create_server(("127.0.0.1", port)):
+            self.run_case(case, "--resume", "--again", "--out", out, expect_exit=1)
+        self.assertRegex(self.said, f"3 runs in a row (sent nothing|left no result): .*{port}")
+        self.assertIn("1 of 2 marked runs were to be made again, too", self.said)
 
     def test_an_assertion_that_is_not_met(self):
         self.run_case(self.write_case(repeats=1), "--out", self.folder / "out", "--assert", "latency_us.max < 0.001", expect_exit=1)

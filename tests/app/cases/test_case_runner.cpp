@@ -288,6 +288,32 @@ TEST_F(CaseRunnerTest, a_run_that_was_deleted_is_not_run_again_and_the_case_stan
   EXPECT_EQ(finished.size(), 4u);
 }
 
+TEST_F(CaseRunnerTest, a_run_made_again_that_comes_to_nothing_is_tried_as_often_as_others_and_told) {
+  make(1);
+  runner->start();
+  ASSERT_TRUE(wait_state(CaseRunner::State::done));
+  int times_still = 0;
+  QObject::connect(runner.get(), &CaseRunner::stood_still, [&] { ++times_still; });
+  const QString first = runner->results().all().front()->folder;
+  host.behaviour[Role::receivers].fails_to_start = true;
+  host.sent_each = 0;
+  runner->run_again(first);
+  ASSERT_TRUE(wait_until([&] { return times_still == 1; }));
+  EXPECT_EQ(run_folders().size(), 3 + 3);
+  EXPECT_EQ(runner->state(), CaseRunner::State::done);
+  EXPECT_FALSE(runner->makes_again());
+  EXPECT_TRUE(runner->problem().startsWith("3 runs in a row sent nothing: ")) << runner->problem().toStdString();
+  EXPECT_TRUE(messages.contains(runner->problem()));
+
+  // Once it can be started at the second attempt nothing is told.
+  int begun = 0;
+  QObject::connect(runner.get(), &CaseRunner::run_started, [&] { host.behaviour[Role::receivers].fails_to_start = ++begun == 1; });
+  runner->run_again(first);
+  ASSERT_TRUE(wait_until([&] { return times_still == 2; }));
+  EXPECT_EQ(begun, 2);
+  EXPECT_EQ(runner->problem(), "");
+}
+
 TEST_F(CaseRunnerTest, draws_medians_with_intervals_and_says_what_was_not_run) {
   make();
   runner->start();
