@@ -16,7 +16,7 @@ namespace {
 
 const QString public_suffix = ".pub", certificate_suffix = "-cert.pub";
 const QByteArray certificate_kind_suffix = "-cert-v01@openssh.com";
-constexpr qint64 certificate_bytes_max = 64 << 10;
+constexpr qint64 certificate_bytes_max = 64 << 10, private_key_bytes_max = 64 << 10;
 
 /// The first string of it; what is behind remains. Empty: it is not whole.
 QByteArray take_string(QByteArray& from) {
@@ -53,6 +53,21 @@ SshCertificate read_certificate(const QString& file) {
   return {file, SshPublicKey::of(QByteArray::fromBase64(text.read(certificate_bytes_max).simplified().split(' ').value(1)))};
 }
 
+/// From the head of the file (openssh/PROTOCOL.key), before its passphrase is known.
+QString read_cipher(const QString& file) {
+  QFile text(file);
+  if (!QFileInfo(file).isFile() || !text.open(QIODevice::ReadOnly)) return {};
+  const QByteArray pem = text.read(private_key_bytes_max), head = "-----BEGIN OPENSSH PRIVATE KEY-----";
+  const qsizetype begin = pem.indexOf(head);
+  if (begin < 0) return {};
+  const qsizetype from = begin + head.size();
+  QByteArray key = QByteArray::fromBase64(pem.mid(from, pem.indexOf("-----END", from) - from));
+  const QByteArray magic("openssh-key-v1", 15);  // with its 0
+  if (!key.startsWith(magic)) return {};
+  key.remove(0, magic.size());
+  return QString::fromLatin1(take_string(key));
+}
+
 }  // namespace
 
 SshPublicKey SshPublicKey::of(const QByteArray& blob) {
@@ -87,6 +102,7 @@ SshIdentity SshIdentity::of(const QString& file, const QStringList& certificate_
   out.file = file;
   out.half = read_public(file + public_suffix);
   if (!out.half.key) out.half = read_public(file);  // a public key itself, or a private one that tells its other half
+  out.cipher = read_cipher(file);
   const QString stem = file.endsWith(public_suffix) ? file.chopped(public_suffix.size()) : file;
   QStringList candidates = {stem + certificate_suffix};
   candidates += certificate_files;
@@ -102,6 +118,10 @@ SshIdentity SshIdentity::of(const QString& file, const QStringList& certificate_
 bool SshIdentity::is_for(const SshPublicKey& other) const {
   return half.is_same_key(other) ||
          std::any_of(certificates.begin(), certificates.end(), [&](const SshCertificate& each) { return each.shown.is_same_key(other); });
+}
+
+bool SshIdentity::can_be_opened() const {
+  return cipher.isEmpty() || cipher.endsWith("-ctr") || cipher.endsWith("-cbc");
 }
 
 }  // namespace n2nq::app

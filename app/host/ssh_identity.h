@@ -35,11 +35,15 @@ struct SshIdentity {
   QString file;
   SshPublicKey half;
   std::vector<SshCertificate> certificates;
+  QString cipher;  // that its private half is encrypted with, as OpenSSH's own kind of file says; empty: not said
 
   /// As ssh does: `file`-cert.pub, and those of the other files that are for the same key.
   static SshIdentity of(const QString& file, const QStringList& certificate_files);
   /// Whether the other one is its key, or a certificate for it.
   bool is_for(const SshPublicKey& other) const;
+  /// Whether libssh 0.10 can open the private half with its passphrase. With a cipher that authenticates, such as aes256-gcm@openssh.com, it
+  /// crashes; ssh-keygen takes these by -Z only.
+  bool can_be_opened() const;
 };
 
 }  // namespace n2nq::app

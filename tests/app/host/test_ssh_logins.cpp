@@ -31,6 +31,26 @@ TEST_F(SshSessionTest, a_passphrase_is_asked_for_until_it_is_right_and_only_once
   EXPECT_EQ(person.secret_questions.size(), 2u);
 }
 
+TEST_F(SshSessionTest, a_key_that_only_an_agent_can_open_is_told_and_not_tried) {
+  config.identities_only = true;
+  const QString file = encrypted_key();
+  config.identity_files = {file};
+  for (const QString cipher : {"aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com"}) {
+    QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "open sesame", "-N", "open sesame", "-Z", cipher, "-f", file});
+    person.secrets = {"open sesame"};
+    EXPECT_FALSE(gets_in());
+    EXPECT_TRUE(problem.why.contains(QString("%1 (encrypted with %2, which only an agent can open here)").arg(file, cipher))) << told();
+    EXPECT_TRUE(problem.what_to_do.contains("ssh-keygen -p -Z aes256-ctr -f " + file)) << told();
+  }
+  EXPECT_TRUE(person.secret_questions.empty());
+  for (const QString cipher : {"aes256-ctr", "aes128-cbc", "3des-cbc"}) {
+    QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "open sesame", "-N", "open sesame", "-Z", cipher, "-f", file});
+    session.reset();
+    person.secrets = {"open sesame"};
+    EXPECT_TRUE(gets_in()) << cipher.toStdString() << ": " << told();
+  }
+}
+
 TEST_F(SshSessionTest, a_passphrase_that_is_not_given_is_not_asked_for_by_the_next_machine) {
   config.identities_only = true;
   config.identity_files = {encrypted_key()};
