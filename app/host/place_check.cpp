@@ -143,43 +143,46 @@ void PlaceCheck::on_connected(SshSession& session) {
 
 /// What could not be looked at because of it is unknown.
 void PlaceCheck::on_problem(const SshProblem& problem) {
+  using Kind = SshProblem::Kind;
   const QString why = without_name(problem.why);
-  const bool is_gone = problem.kind == SshProblem::Kind::lost && problem.what_to_do.isEmpty();
+  const bool is_gone = problem.kind == Kind::lost && problem.what_to_do.isEmpty();
   const auto set = [&](CheckItem item, const QString& text) {
     cell(item) = not_good_cell(CheckState::bad, text, why, is_gone ? QString(still_there) : problem.what_to_do, false);
   };
-  switch (problem.kind) {
-    case SshProblem::Kind::login:
+  const bool is_of_log_in = problem.kind == Kind::login || problem.kind == Kind::host_key_unknown || problem.kind == Kind::host_key_changed;
+  const bool let_in_nobody = problem.of_jump_host && is_of_log_in;
+  switch (let_in_nobody ? Kind::unreachable : problem.kind) {
+    case Kind::login:
       cell(CheckItem::reach) = good_cell("yes", true);
       set(CheckItem::login, "refused");
       break;
-    case SshProblem::Kind::no_shell:
+    case Kind::no_shell:
       set(CheckItem::login, "no shell");
       // Then that is why there is no SFTP either, and no line of sshd_config.
       if (cell(CheckItem::disk).state == CheckState::not_known) cell(CheckItem::disk).what_to_do.clear();
       break;
-    case SshProblem::Kind::files:
-    case SshProblem::Kind::program:
-    case SshProblem::Kind::no_sftp:
+    case Kind::files:
+    case Kind::program:
+    case Kind::no_sftp:
       set(CheckItem::folder, "no");
       break;
-    case SshProblem::Kind::silent:
+    case Kind::silent:
       set(CheckItem::folder, "no answer");
       break;
-    case SshProblem::Kind::architecture:
+    case Kind::architecture:
       set(CheckItem::architecture, "no");
       break;
-    case SshProblem::Kind::noexec:
+    case Kind::noexec:
       set(CheckItem::folder, "noexec");
       break;
-    case SshProblem::Kind::host_key_unknown:
+    case Kind::host_key_unknown:
       set(CheckItem::reach, "key unknown");
       break;
-    case SshProblem::Kind::host_key_changed:
+    case Kind::host_key_changed:
       set(CheckItem::reach, problem.key_revoked ? "key revoked" : "key changed");
       break;
     default:
-      set(CheckItem::reach, problem.kind == SshProblem::Kind::lost ? "lost" : "no");
+      set(CheckItem::reach, let_in_nobody ? "jump host" : problem.kind == Kind::lost ? "lost" : "no");
   }
   // The disk is looked at by itself, as long as there is a connection.
   const bool disk_comes = lab_ && lab_->control();

@@ -37,6 +37,7 @@ struct SshProblem {
   std::optional<std::chrono::steady_clock::time_point> last_heard = {};  // when the last bytes came over it; none: it was not logged in
   bool person_asked = false;  // on the way to it, for what a log-in or a host key needs
   bool lets_nobody_through = false;  // unreachable: a jump host's sshd allows that to nobody who logged in as this bench did
+  bool of_jump_host = false;  // the kind is that of a jump host on the way; nobody got as far as this one
   bool key_revoked = false;  // host_key_changed: because it is revoked, not because another one is known
   bool none() const { return kind == Kind::none; }
   /// Both, as one text.

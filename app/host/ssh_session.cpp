@@ -149,7 +149,9 @@ SshProblem SshSession::blame_jump(const SshProblem& given) const {
   const QString what = state_ == State::ready ? QString("the connection to %1 was lost").arg(name_) : name_;
   if (via_->state() == State::ended) {
     const SshProblem& why = via_->problem();
-    return {state_ == State::ready ? given.kind : why.kind, QString("%1: its jump host failed: %2").arg(what, why.why), why.what_to_do};
+    SshProblem told{state_ == State::ready ? given.kind : why.kind, QString("%1: its jump host failed: %2").arg(what, why.why), why.what_to_do};
+    told.of_jump_host = true;
+    return told;
   }
   const int silence_ms = via_->shared()->silence_ms();
   if (silence_ms < jump_silent_ms) return given;
@@ -178,7 +180,9 @@ void SshSession::go_via() {
   };
   const auto over = [this] {
     const SshProblem& why = via_->problem();
-    on_ended({why.kind, QString("%1: its jump host failed: %2").arg(name_, why.why), why.what_to_do});
+    SshProblem told{why.kind, QString("%1: its jump host failed: %2").arg(name_, why.why), why.what_to_do};
+    told.of_jump_host = true;
+    on_ended(told);
   };
   connect(via_.get(), &SshSession::ended, this, [this, over] {
     if (shared_ && state_ == State::connecting) over();

@@ -99,6 +99,29 @@ TEST_F(HostCheckTest, a_machine_behind_a_jump_host_needs_an_address_only_for_n2n
   lab->change_sshd(1, "$d");
 }
 
+TEST_F(HostCheckTest, what_is_behind_a_jump_host_that_lets_nobody_in_was_not_reached) {
+  FileWithMore config(lab->home() + "/.ssh/config");
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(2)};
+  hosts.hosts[0].address.clear();  // so that its name is what the file speaks of
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  for (const QString& gate : {"nobody@" + lab->address(1), lab->address(3)}) {
+    config.begin_with("Host h2\n  HostName 192.0.2.1\n  ProxyJump " + gate.toUtf8() + '\n');
+    over = false;
+    check.check(hosts, 0);
+    ASSERT_TRUE(wait_until([&] { return over; }));
+    const CheckCell& reach = check.hosts().at("h2").of(CheckItem::reach);
+    EXPECT_EQ(reach.state, CheckState::bad) << reach.text.toStdString();
+    EXPECT_EQ(reach.text, "jump host");
+    EXPECT_TRUE(reach.detail.startsWith("its jump host failed: ")) << reach.detail.toStdString();
+    EXPECT_FALSE(reach.what_to_do.isEmpty());
+    EXPECT_EQ(check.hosts().at("h2").of(CheckItem::login).state, CheckState::not_known) << "nobody asked it";
+  }
+}
+
 TEST_F(HostCheckTest, jump_hosts_of_jump_hosts_are_on_the_way_too) {
   FileWithMore config(lab->home() + "/.ssh/config");
   config.begin_with("Host deep\n  ProxyJump inner\nHost inner\n  ProxyJump edge\n");
