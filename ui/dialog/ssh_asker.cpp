@@ -63,7 +63,8 @@ void SshAsker::ask_secrets(const app::SecretQuestion& question, std::function<vo
          std::vector<app::Secret> answers = secrets->take_answers();
          if (!name.isEmpty()) keyring_->keep_when_right(name, answers.front(), secrets->wants_keyring());
          answer(std::move(answers));
-       }},
+       },
+       question.again},
       question.asked_by);
 }
 
@@ -79,7 +80,7 @@ void SshAsker::put(Question question, QObject* asked_by) {
   if (!window_) return question.answer(nullptr);
   const auto put = std::make_shared<Question>(std::move(question));
   if (asked_by != nullptr) connect(asked_by, &QObject::destroyed, this, [this, put] { withdraw(put); });
-  waiting_.push_back(put);
+  waiting_.insert(put->repeated ? waiting_.begin() + (shown_ != nullptr ? 1 : 0) : waiting_.end(), put);
   if (shown_ == nullptr && !next_.isActive()) show_next();
 }
 

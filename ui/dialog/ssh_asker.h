@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Puts what connections must know to the person, a dialog at a time, in the order in which it was asked. The window goes on meanwhile and
+// Puts what connections must know to the person, a dialog at a time, in the order in which it was asked, and what was answered wrong next. The window goes on meanwhile and
 // can be used, also to stop what asks: what nobody wants to know any more goes away by itself. A question takes the keyboard when no key was
 // pressed for half a second, or after 5 s: who was typing when one went away would type the rest into the next machine's.
 #pragma once
@@ -40,6 +40,7 @@ class SshAsker : public QObject, public app::SshQuestions {
   struct Question {
     std::function<QDialog*()> make;
     std::function<void(QDialog*)> answer;  // null: no
+    bool repeated = false;                 // the last answer was wrong: who gave it waits for this one, not for another machine's
   };
   void put(Question question, QObject* asked_by);
   void withdraw(const std::shared_ptr<Question>& question);

@@ -120,6 +120,28 @@ class TestSshAsker : public QObject {
     QTest::keyClick(dialog(), Qt::Key_Escape);
   }
 
+  void what_was_answered_wrong_comes_before_another_machines_question() {
+    const auto ask = [this](const QString& host, bool again) {
+      app::SecretQuestion question;
+      question.kind = app::SecretQuestion::Kind::password;
+      question.host = host, question.user = "measure", question.again = again;
+      question.prompts = {{"Password:", false}};
+      asker->ask_secrets(question, [](auto) {});
+    };
+    const auto is_of = [this](const QString& host) {
+      const auto labels = dialog()->findChildren<QLabel*>();
+      return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text().contains(host); });
+    };
+    for (const QString host : {"lab-1", "lab-2", "lab-3"}) ask(host, false);
+    QVERIFY(is_of("lab-1"));
+    ask("lab-4", true);
+    for (const QString host : {"lab-1", "lab-4", "lab-2", "lab-3"}) {
+      QTRY_VERIFY(dialog() != nullptr && is_of(host));
+      QTest::keyClick(dialog(), Qt::Key_Escape);
+      QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+  }
+
   void who_does_not_want_to_answer_says_nothing() {
     app::SecretQuestion question;
     question.prompts = {{"Password:", false}};
