@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from figures import interval, ratios, text_of, verdict
+from figures import PAIRS_MIN, interval, ratios, text_of, verdict
 from judging import AGAIN, BARE, BARE_AGAIN, judge
 from sides import FLOORS, run, run_bare
 from findings import FINDINGS
@@ -78,7 +78,7 @@ def measure_variant(variant, pairs, seconds, seed):
         values = {side: [result[figure] for result in results[side]] for side in results}
         aa, ratio = interval(ratios(values["again"], values["without"])), interval(ratios(values["with"], values["without"]))
         figures[figure] = {"medians": {side: statistics.median(values[side]) for side in values}, "aa": aa, "ratio": ratio, "aim": aim,
-                           "met": verdict(ratio, aim, aa, at_least=False)}
+                           "met": verdict(ratio, aim, aa, at_least=False, pairs=pairs)}
     return {"variant": variant.name, "title": variant.title, "runs": results, "figures": figures}
 
 
@@ -160,11 +160,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--works", nargs="+", choices=[*WORKS, *VARIANTS, *FINDINGS], default=[*WORKS, *VARIANTS, *FINDINGS], metavar="NAME",
                         help=", ".join([*WORKS, *VARIANTS, *FINDINGS]))
-    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=PAIRS_MIN)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--seed", type=int, default=1, help="of the order")
     parser.add_argument("--bare", action="store_true", help="also the bare client through the relay")
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="where each run is kept; a new file in build/bench otherwise")
     parser.add_argument("--judge", type=Path, metavar="JSON", help="run nothing: the table of the works that --json wrote there, judged anew")
     arguments = parser.parse_args()
     if arguments.judge:
@@ -173,7 +173,11 @@ def main():
         except KeyError as absent:
             parser.error(f"{arguments.judge} has no runs of {absent}: it is from before each kind of relay ran twice")
         return
+    if arguments.pairs < 1:
+        parser.error(f"--pairs is {arguments.pairs}, it has to be at least 1, and {PAIRS_MIN} for an aim to be judged")
     facts = environment()
+    kept = arguments.json or Path(__file__).parents[2] / "build" / "bench" / f"{facts['at'].replace(':', '-')}.json"
+    kept.parent.mkdir(parents=True, exist_ok=True)
     print(f"{facts['cpu']}, {facts['cores']} cores, Linux {facts['kernel']}, commit {facts['commit']}, load {facts['load']:.1f}")
     print(f"{arguments.pairs} pairs of {arguments.seconds:g} s\n")
     measured, varied, found = [], [], []
@@ -190,8 +194,8 @@ def main():
                 found += FINDINGS[name](arguments.seconds, arguments.pairs)
     finally:  # what was measured until something failed, or somebody had enough, took its time
         report(measured, varied, found)
-        if arguments.json:
-            arguments.json.write_text(json.dumps({"format": 1, "environment": facts, "works": measured, "variants": varied, "findings": found}, indent=1))
+        kept.write_text(json.dumps({"format": 1, "environment": facts, "works": measured, "variants": varied, "findings": found}, indent=1))
+        print(f"Each run: {kept}")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import statistics
 
 BOOTSTRAP_ROUNDS = 2000
 SPREAD_MAX = 0.25
+PAIRS_MIN = 5  # below, nothing is said of an aim
 
 
 def interval(values, seed=1):
@@ -26,9 +27,11 @@ def spread(aa):
     return max(high - 1, 1 - low, 0)
 
 
-def verdict(ratio, aim, aa, at_least):
+def verdict(ratio, aim, aa, at_least, pairs):
     """The whole interval has to lie on the right side of aim and spread; where two equal things differ too much, nothing can be told."""
     _, low, high = ratio
+    if pairs < PAIRS_MIN:
+        return "too few pairs"
     if spread(aa) > SPREAD_MAX:
         return "cannot tell"
     met = low >= aim - spread(aa) if at_least else high <= aim + spread(aa)

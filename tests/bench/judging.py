@@ -23,7 +23,8 @@ def against(work, figure, values, kinds):
     floor = better(figure, medians)
     aa = interval(ratios(values[AGAIN[floor]], values[floor]))
     ratio = interval(ratios(values["broker"], values[floor]))
-    found = {"floor": floor, "aa": aa, "ratio": ratio, "met": verdict(ratio, work.aims[figure], aa, at_least=figure == "rate")}
+    met = verdict(ratio, work.aims[figure], aa, at_least=figure == "rate", pairs=len(values["broker"]))
+    found = {"floor": floor, "aa": aa, "ratio": ratio, "met": met}
     if BARE[floor] in values:
         found["client"] = interval(ratios(values[floor], values[BARE[floor]]))
         workers = found["client"][0]

@@ -41,13 +41,16 @@ class Floor(unittest.TestCase):
 class Figures(unittest.TestCase):
     def test_an_aim_is_met_when_the_whole_interval_lies_within_aim_and_spread(self):
         close = (1.00, 0.97, 1.02)
-        self.assertEqual(verdict((1.05, 1.01, 1.07), 1.05, close, at_least=False), "yes")
-        self.assertEqual(verdict((1.05, 1.01, 1.09), 1.05, close, at_least=False), "no")
-        self.assertEqual(verdict((0.90, 0.83, 0.95), 0.85, close, at_least=True), "yes")
-        self.assertEqual(verdict((0.90, 0.81, 0.95), 0.85, close, at_least=True), "no")
+        self.assertEqual(verdict((1.05, 1.01, 1.07), 1.05, close, at_least=False, pairs=5), "yes")
+        self.assertEqual(verdict((1.05, 1.01, 1.09), 1.05, close, at_least=False, pairs=5), "no")
+        self.assertEqual(verdict((0.90, 0.83, 0.95), 0.85, close, at_least=True, pairs=5), "yes")
+        self.assertEqual(verdict((0.90, 0.81, 0.95), 0.85, close, at_least=True, pairs=5), "no")
 
     def test_where_equal_things_differ_nothing_can_be_told(self):
-        self.assertEqual(verdict((1.0, 0.9, 1.1), 1.05, (1.1, 0.7, 1.6), at_least=False), "cannot tell")
+        self.assertEqual(verdict((1.0, 0.9, 1.1), 1.05, (1.1, 0.7, 1.6), at_least=False, pairs=5), "cannot tell")
+
+    def test_of_fewer_than_five_pairs_nothing_is_said(self):
+        self.assertEqual(verdict((0.5, 0.5, 0.5), 1.05, (1.0, 1.0, 1.0), at_least=False, pairs=4), "too few pairs")
 
     def test_who_is_behind_the_best_relay_may_be_ahead_of_those_that_do_nothing_about_their_core(self):
         medians = {"floor-read": 200, "floor-wake": 190, "floor-kept": 90, "broker": 100}
