@@ -17,7 +17,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr std::size_t repeats_for_interval = 3;
 constexpr double percentile_end = 10'000;  // 99.99 %
 constexpr double middle_percentile = 2;    // 50 %
 

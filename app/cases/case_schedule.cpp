@@ -8,7 +8,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int repeats_for_interval = 3;
 constexpr int trials_max = 3;  // of one load
 
 ScheduledRun scheduled(const CasePoint& point, const Settings& settings, int repeat, std::string sha256) {

@@ -335,8 +335,6 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   return table;
 }
 
-constexpr int repeats_for_interval = 3;
-
 /// Why a point of several runs is marked: the first of them that is not as it should be.
 QString why_of(const ComparedSide& side, const QStringList& folders) {
   int marked = 0;
@@ -379,7 +377,7 @@ Figure figure_by_point(const Comparison& comparison, const QStringList& names, s
                         .folders = point.folders[side]};
       drawn.add_clock_limit(figure.clock_bounds[side]);
       if (figure.samples[side].size() >= repeats_for_interval) {
-        const Spread interval = bootstrap_interval(figure.samples[side]);
+        const Spread interval = interval_95(figure.samples[side]);
         drawn.low = interval.low, drawn.high = interval.high;
       }
       if (std::isnan(drawn.y) && drawn.why.isEmpty()) drawn.why = no_such_figure;

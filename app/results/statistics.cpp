@@ -21,7 +21,7 @@ double normal_below(double z) {
   return 0.5 * std::erfc(-z / std::sqrt(2.0));
 }
 
-/// The 97.5 % quantile of Student's t: Cornish-Fisher's expansion, within 0.5 % from 3 degrees of freedom on.
+/// The 97.5 % quantile of Student's t: Cornish-Fisher's expansion, within 0.5 % from 4 degrees of freedom on.
 double student_97_5(double freedom) {
   const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
   return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom) +
@@ -31,6 +31,20 @@ double student_97_5(double freedom) {
 /// Which lower quantile to take, where a normal distribution would take 2.5 %.
 double lower_share(double repeats, double freedom) {
   return normal_below(-std::sqrt(repeats / (repeats - 1)) * student_97_5(freedom));
+}
+
+constexpr std::size_t repeats_for_bootstrap = 5;
+/// The 97.5 % quantiles of Student's t with 2 and 3 degrees of freedom, which the expansion above does not reach.
+constexpr double student_of_few[] = {4.3027, 3.1824};
+
+Spread student_interval(std::span<const double> samples) {
+  const auto count = static_cast<double>(samples.size());
+  const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / count;
+  const double squares = std::accumulate(samples.begin(), samples.end(), 0.0,
+                                         [mean](double sum, double sample) { return sum + (sample - mean) * (sample - mean); });
+  const double half = student_of_few[samples.size() - repeats_for_interval] * std::sqrt(squares / (count - 1) / count);
+  const bool is_never_below_0 = std::none_of(samples.begin(), samples.end(), [](double sample) { return sample < 0; });
+  return {is_never_below_0 ? std::max(0.0, mean - half) : mean - half, mean + half};
 }
 
 double quantile(const std::vector<double>& sorted, double share) {
@@ -87,7 +101,8 @@ std::optional<std::size_t> place_of_middle(std::span<const double> samples) {
   return order[(order.size() - 1) / 2].second;
 }
 
-Spread bootstrap_interval(std::span<const double> samples, std::uint64_t seed) {
+Spread interval_95(std::span<const double> samples, std::uint64_t seed) {
+  if (samples.size() < repeats_for_bootstrap) return student_interval(samples);
   std::mt19937_64 random(seed);
   std::vector<double> means(draws), drawn;
   for (double& mean : means) {
@@ -105,7 +120,7 @@ Spread KnownIntervals::of(const std::vector<double>& samples) {
     const std::lock_guard lock(mutex_);
     if (const auto found = known_.find(samples); found != known_.end()) return found->second;
   }
-  const Spread interval = bootstrap_interval(samples);
+  const Spread interval = interval_95(samples);
   const std::lock_guard lock(mutex_);
   ++made_;
   if (samples_ + samples.size() > samples_max) known_.clear(), samples_ = 0;

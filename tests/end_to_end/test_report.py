@@ -6,6 +6,7 @@ import html.parser
 import json
 import math
 import re
+import statistics
 import struct
 import subprocess
 import unittest
@@ -14,6 +15,7 @@ import zipfile
 
 from bench import BIN, DEADLINE_S, BenchCase
 
+STUDENT_OF_THREE = 4.3027  # 97.5 %, two degrees of freedom
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 FIGURES = {"latency": "latency_us", "latency from plan": "latency_from_plan_us", "lag": "lag_us", "delay": "delay_ms", "stage: in queue": "stages.in_queue_us"}
 
@@ -396,8 +398,9 @@ figures:
         for senders, middle, low, high, *_ in drawn["rows"]:
             samples = [json.loads((self.folder / "sweep" / f"{senders:.0f}-{repeat}" / "summary.json").read_text())["latency_us"]["p50"] for repeat in range(3)]
             self.assertAlmostEqual(middle, sum(samples) / 3, places=6, msg="of three none is left out")
-            ulps = 4 * math.ulp(max(samples))  # the mean of three times the same is not that to the last bit
-            self.assertTrue(min(samples) - ulps <= low <= high <= max(samples) + ulps, (samples, low, high))
+            half = STUDENT_OF_THREE * statistics.stdev(samples) / math.sqrt(3)
+            self.assertAlmostEqual(low, max(0, middle - half), delta=1e-4 * half + 1e-6)
+            self.assertAlmostEqual(high, middle + half, delta=1e-4 * half + 1e-6)
         # The same runs named one by one: repeats of two sides, the middle run of each in full.
         runs = [self.folder / "sweep" / f"{senders}-{repeat}" for repeat in range(3) for senders in (1, 4)]
         done = report(*runs, "--out", self.folder / "named")
