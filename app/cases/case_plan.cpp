@@ -150,7 +150,12 @@ CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& prob
   QStringList label;
   for (const CaseSetting& setting : rules_.settings) set(setting);
   for (const CaseValue& value : values) {
-    for (const CaseSetting& setting : value.settings) set(setting);
+    for (const CaseSetting& setting : value.settings) {
+      set(setting);
+      if (setting.key == "seed" && problem.isEmpty() && !file_.begun) {
+        problem = "seed is what repeats differ in: points that differ in it alone would share runs";
+      }
+    }
     label += qt_text(value.name) + (place(point, value) ? " (here)" : "");
   }
   point.label = label.join(", ");
@@ -162,6 +167,9 @@ CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& prob
     settings.senders.warmup_messages = static_cast<std::int64_t>(std::ceil(rules_.warm_up_s / period_s));
   } else if (rules_.warm_up_s > 0 && settings.senders.warmup_messages == 0 && problem.isEmpty() && !file_.begun) {
     problem = "warm_up_s needs a delay: without a plan seconds are not known; give senders.warmup_messages";
+  }
+  if (seeks_knee() && period.num_ns <= 0 && problem.isEmpty() && !file_.begun) {
+    problem = "a knee needs a delay: without a plan there is no latency from plan to find it by";
   }
   set_title(settings, qt_text(file_.title) + ": " + point.label);
   settings.description.clear();

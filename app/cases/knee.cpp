@@ -42,7 +42,8 @@ bool rises(std::span<const double> values, double slack) {
 LoadVerdict judge_load(const LoadSigns& signs, double p99_max_us) {
   if (!signs.plan_kept) return {false, "the plan was not kept"};
   if (signs.copies_given_up) return {false, "messages expired, were parked or cut off"};
-  if (!(signs.from_plan_p99_us <= p99_max_us))
+  if (std::isnan(signs.from_plan_p99_us)) return {false, "nothing was delivered that had a plan"};
+  if (signs.from_plan_p99_us > p99_max_us)
     return {false, QString("p99 of the latency from plan above %1 µs").arg(all_digits(p99_max_us))};
   if (rises(signs.from_plan_us, latency_slack_us)) return {false, "latency from plan rises"};
   if (rises(signs.in_flight, in_flight_slack)) return {false, "copies in flight rise"};

@@ -274,6 +274,22 @@ TEST(case_file, that_is_spoilt_anyhow_is_read_or_refused_with_a_reason) {
   EXPECT_GT(read_ones, 20);
 }
 
+TEST(case_plan, has_no_axis_over_what_repeats_differ_in_and_no_knee_without_a_plan) {
+  const auto errors_of = [](const std::string& text, Scale scale) {
+    const ReadCase read = read_case_text("format: 1\ntitle: Small\n" + text, "small.yaml");
+    EXPECT_TRUE(read.file) << read.errors.front().text();
+    QStringList errors;
+    EXPECT_FALSE(CasePlan::make(*read.file, {.scale = scale}, errors));
+    return errors.value(0);
+  };
+  const std::string figures = "figures:\n  - { id: fig-1, title: Latency, x: a, y: latency_us.p50 }\n";
+  EXPECT_EQ(errors_of("settings: { senders: { messages: 4 } }\naxes:\n  a: { key: seed, values: [1, 2] }\n" + figures, Scale::thesis),
+            "1: seed is what repeats differ in: points that differ in it alone would share runs");
+  EXPECT_EQ(errors_of("settings: { senders: { messages: 4, delay_ms: 0 } }\naxes:\n  a: { key: senders.amount, values: [1, 2] }\n"
+                      "knee: { axis: a, from: 1, to: 4 }\n" + figures, Scale::stress),
+            "1: a knee needs a delay: without a plan there is no latency from plan to find it by");
+}
+
 TEST(case_plan, says_which_point_cannot_be_run) {
   CaseFile file = built_in("1");
   file.base.limits.message_max_bytes = 2000;

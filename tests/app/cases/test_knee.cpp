@@ -105,6 +105,7 @@ TEST(knee, needs_more_than_noise_to_see_a_rise) {
 
 TEST(knee, bad_signs_are_named) {
   EXPECT_EQ(judge_load({}, 100).why, "");
+  EXPECT_EQ(judge_load({.from_plan_p99_us = std::nan("")}, 100).why, "nothing was delivered that had a plan");
   EXPECT_EQ(judge_load({.from_plan_p99_us = 101}, 100).why, "p99 of the latency from plan above 100 µs");
   EXPECT_EQ(judge_load({.plan_kept = false}, 100).why, "the plan was not kept");
 }
