@@ -405,6 +405,25 @@ TEST(count_rate, random_gaps_are_not_taken_for_an_end) {
   }
 }
 
+TEST(count_rate, what_goes_on_after_a_standstill_is_not_spread_over_it) {
+  constexpr std::int64_t second = 1'000'000'000, tenth = second / 10;
+  CountRate rate;
+  std::int64_t now_ns = 0, count = 0;
+  const auto look = [&](int tenths, std::int64_t more) {
+    for (int i = 0; i < tenths; ++i) rate.look(now_ns += tenth, count += more);
+  };
+  look(50, 100);
+  EXPECT_NEAR(rate.per_s(), 1000, 1);
+  look(600, 0);
+  EXPECT_EQ(rate.per_s(), 0);
+  for (int i = 0; i < 20; ++i) {
+    look(1, 100);
+    if (std::isnan(rate.per_s())) continue;
+    EXPECT_NEAR(rate.per_s(), 1000, 1) << i;
+  }
+  EXPECT_NEAR(rate.per_s(), 1000, 1);
+}
+
 TEST(count_rate, the_wait_before_the_first_is_not_counted) {
   CountRate rate;
   for (std::int64_t ms = 0; ms <= 1'000; ms += 100) rate.look(1 + ms * ns_per_ms, 0);
