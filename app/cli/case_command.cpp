@@ -209,6 +209,7 @@ QString CaseCommand::folder_of_all(const std::string& name, const CaseChoice& ch
 QString CaseCommand::words_to_go_on(const CaseFolder& folder) const {
   const bool all = arguments_.what == all_cases;
   QString words = shell_word(qt_text(arguments_.what)) + " --resume";
+  if (arguments_.again) words += " --again";
   if (all) {
     if (arguments_.scale) words += " --scale " + qt_text(scale_word(*arguments_.scale));
     if (arguments_.repeats) words += QString(" --repeats %1").arg(*arguments_.repeats);
@@ -310,30 +311,36 @@ bool CaseCommand::run(Opened opened) {
   connect(&runner, &CaseRunner::progressed, this, &CaseCommand::show_progress);
   connect(&runner, &CaseRunner::run_started, this, &CaseCommand::show_progress);
   connect(&runner, &CaseRunner::run_started, this, [&runner] { be_brief_while_it_runs(*runner.run()); });
+  int made_again = 0;
+  bool makes_again = false;
   connect(&runner, &CaseRunner::stood_still, this, [&, this] {
+    const bool goes_on = !interrupted_ && runner.problem().isEmpty();
+    if (std::exchange(makes_again, false) && goes_on) ++made_again;
     if (!read) {
       read = true;
       if (arguments_.again) again_ = RunsAgain(runner.results());
       if (arguments_.resume) say(QString("%1 of %2 runs are there").arg(runner.runs_done()).arg(runner.runs_total()));
     }
-    if (!interrupted_ && runner.problem().isEmpty()) {
-      if (again_.any_to_come()) return runner.run_again(again_.next());
+    if (goes_on) {
+      makes_again = again_.any_to_come();
+      if (makes_again) return runner.run_again(again_.next());
       if (runner.state() == CaseRunner::State::idle) return runner.start();
     }
     QCoreApplication::quit();
   });
   QCoreApplication::exec();
-  const bool whole = runner.state() == CaseRunner::State::done;
-  if ((!whole || !runner.problem().isEmpty()) && !interrupted_) code_ = exit_failed;
+  const bool whole = runner.state() == CaseRunner::State::done, through = whole && !interrupted_ && runner.problem().isEmpty();
+  if (!through && !interrupted_) code_ = exit_failed;
   if (!report()) code_ = exit_failed;
-  if (again_.any_to_come()) say(QString("%1 of %2 marked runs were to be made again, too").arg(again_.all() - again_.begun()).arg(again_.all()));
-  if (!whole) {
-    say(QString("%1 of %2 runs are there; go on with: n2nq-bench case %3")
+  const int marked = again_.all() - made_again;
+  if (!whole || marked > 0) {
+    say(QString("%1 of %2 runs are there%3; go on with: n2nq-bench case %4")
             .arg(runner.runs_done())
             .arg(runner.runs_total())
-            .arg(words_to_go_on(runner.folder())));
+            .arg(marked > 0 ? QString(", %1 of %2 marked ones are to be made again").arg(marked).arg(again_.all()) : QString(),
+                 words_to_go_on(runner.folder())));
   }
-  return whole;
+  return through;
 }
 
 void CaseCommand::interrupt() {

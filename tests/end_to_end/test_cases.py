@@ -300,14 +300,15 @@ class Cases(BenchCase):
         case, out = self.write_case(repeats=1), self.folder / "out"
         case.write_text(case.read_text().replace("settings: {", f"settings: {{ broker: {{ port: {port} }},"))
         self.run_case(case, "--out", out)
-        for run in self.runs()[:2]:
+        for run in self.runs():
             summary = self.summary(run)
             summary.update(verdict="degraded", reasons=["for this test"])
             (run / "summary.json").write_text(json.dumps(summary))
         with socket.create_server(("127.0.0.1", port)):
             self.run_case(case, "--resume", "--again", "--out", out, expect_exit=1)
         self.assertRegex(self.said, f"3 runs in a row (sent nothing|left no result): .*{port}")
-        self.assertIn("1 of 2 marked runs were to be made again, too", self.said)
+        self.assertIn("4 of 4 runs are there, 4 of 4 marked ones are to be made again; go on with: n2nq-bench case ", self.said)
+        self.assertIn(" --resume --again --out ", self.said)
 
     def test_an_assertion_that_is_not_met(self):
         self.run_case(self.write_case(repeats=1), "--out", self.folder / "out", "--assert", "latency_us.max < 0.001", expect_exit=1)

@@ -314,6 +314,25 @@ TEST_F(CaseRunnerTest, a_run_made_again_that_comes_to_nothing_is_tried_as_often_
   EXPECT_EQ(runner->problem(), "");
 }
 
+TEST_F(CaseRunnerTest, a_run_made_again_that_comes_to_nothing_is_not_tried_again_where_it_is_to_pause_or_stop) {
+  make(1);
+  runner->start();
+  ASSERT_TRUE(wait_state(CaseRunner::State::done));
+  const QString first = runner->results().all().front()->folder;
+  host.behaviour[Role::receivers].fails_to_start = true;
+  host.sent_each = 0;
+  void (CaseRunner::*const how[])() = {&CaseRunner::pause, &CaseRunner::stop_now};
+  qsizetype folders = 3;
+  for (const auto ends : how) {
+    const auto connection = QObject::connect(runner.get(), &CaseRunner::run_started, [this, ends] { (runner.get()->*ends)(); });
+    runner->run_again(first);
+    ASSERT_TRUE(wait_state(CaseRunner::State::done));
+    EXPECT_EQ(run_folders().size(), ++folders);
+    EXPECT_EQ(runner->problem(), "");
+    QObject::disconnect(connection);
+  }
+}
+
 TEST_F(CaseRunnerTest, draws_medians_with_intervals_and_says_what_was_not_run) {
   make();
   runner->start();
