@@ -151,7 +151,8 @@ void PlaceCheck::on_problem(const SshProblem& problem) {
   };
   const bool is_of_log_in = problem.kind == Kind::login || problem.kind == Kind::host_key_unknown || problem.kind == Kind::host_key_changed;
   const bool let_in_nobody = problem.of_jump_host && is_of_log_in;
-  switch (let_in_nobody ? Kind::unreachable : problem.kind) {
+  // The second connection may be refused where the first one stands: a code is good for once.
+  switch (!let_in_nobody ? problem.kind : lets_in_ ? Kind::files : Kind::unreachable) {
     case Kind::login:
       cell(CheckItem::reach) = good_cell("yes", true);
       set(CheckItem::login, "refused");

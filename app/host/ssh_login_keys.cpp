@@ -206,7 +206,8 @@ Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
     }
   }
   if (code != SSH_OK && encrypted && !identity.can_be_opened()) {
-    if (may_ask || is_held(identity)) return Outcome::refused;
+    // Behind the agent, which may hold it.
+    if (!may_ask || is_held(identity) || !is_wanted(identity)) return Outcome::refused;
     steps_.add_tried(QString("%1 (encrypted with %2, which only an agent can open here)").arg(identity.file, identity.cipher));
     steps_.advise(QString("Let an SSH agent hold that key: ssh-add %1; or encrypt it otherwise: ssh-keygen -p -Z aes256-ctr -f %1")
                       .arg(shell_quoted(identity.file)));

@@ -148,15 +148,21 @@ SshProblem SshSession::blame_jump(const SshProblem& given) const {
   if (!via_ || (given.kind != SshProblem::Kind::lost && given.kind != SshProblem::Kind::unreachable)) return given;
   const QString what = state_ == State::ready ? QString("the connection to %1 was lost").arg(name_) : name_;
   if (via_->state() == State::ended) {
-    const SshProblem& why = via_->problem();
-    SshProblem told{state_ == State::ready ? given.kind : why.kind, QString("%1: its jump host failed: %2").arg(what, why.why), why.what_to_do};
-    told.of_jump_host = true;
+    SshProblem told = jump_failed(what);
+    if (state_ == State::ready) told.kind = given.kind, told.of_jump_host = false;
     return told;
   }
   const int silence_ms = via_->shared()->silence_ms();
   if (silence_ms < jump_silent_ms) return given;
   return {given.kind, QString("%1: its jump host %2 has not answered for %3 s").arg(what, via_->name()).arg(silence_ms / 1000),
           QString("Is %1 still switched on, and is the network in order?").arg(via_->name())};
+}
+
+SshProblem SshSession::jump_failed(const QString& what) const {
+  const SshProblem& why = via_->problem();
+  SshProblem told{why.kind, QString("%1: its jump host failed: %2").arg(what, why.why), why.what_to_do};
+  told.of_jump_host = true;
+  return told;
 }
 
 void SshSession::go_via() {
@@ -178,12 +184,7 @@ void SshSession::go_via() {
       on_ended(told);
     });
   };
-  const auto over = [this] {
-    const SshProblem& why = via_->problem();
-    SshProblem told{why.kind, QString("%1: its jump host failed: %2").arg(name_, why.why), why.what_to_do};
-    told.of_jump_host = true;
-    on_ended(told);
-  };
+  const auto over = [this] { on_ended(jump_failed(name_)); };
   connect(via_.get(), &SshSession::ended, this, [this, over] {
     if (shared_ && state_ == State::connecting) over();
   });

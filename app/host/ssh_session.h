@@ -82,6 +82,7 @@ class SshSession : public QObject {
   void go_via();
   void leave_via();
   SshProblem blame_jump(const SshProblem& given) const;
+  SshProblem jump_failed(const QString& what) const;
   void connect_now();
   void run_proxy();
   void start(const QStringList& addresses, std::shared_ptr<OwnedFd> socket);

@@ -40,9 +40,20 @@ TEST_F(SshSessionTest, a_key_that_only_an_agent_can_open_is_told_and_not_tried) 
     person.secrets = {"open sesame"};
     EXPECT_FALSE(gets_in());
     EXPECT_TRUE(problem.why.contains(QString("%1 (encrypted with %2, which only an agent can open here)").arg(file, cipher))) << told();
-    EXPECT_TRUE(problem.what_to_do.contains("ssh-keygen -p -Z aes256-ctr -f " + file)) << told();
+    EXPECT_TRUE(problem.what_to_do.contains("ssh-keygen -p -Z aes256-ctr -f '" + file + '\'')) << told();
   }
-  EXPECT_TRUE(person.secret_questions.empty());
+  for (const SecretQuestion& asked : person.secret_questions) EXPECT_NE(asked.kind, SecretQuestion::Kind::passphrase);
+  {
+    const QString strange = new_key("strange", "open sesame");
+    const Agent agent(folder, {new_key("other")});
+    config.identity_agent = agent.socket;
+    config.identity_files = {strange};
+    QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "open sesame", "-N", "open sesame", "-Z", "aes256-gcm@openssh.com", "-f", strange});
+    EXPECT_FALSE(gets_in());
+    EXPECT_FALSE(problem.why.contains("only an agent")) << "the host would not take it anyway: " << told();
+    config.identity_agent.clear();
+    config.identity_files = {file};
+  }
   for (const QString cipher : {"aes256-ctr", "aes128-cbc", "3des-cbc"}) {
     QProcess::execute("ssh-keygen", {"-q", "-p", "-P", "open sesame", "-N", "open sesame", "-Z", cipher, "-f", file});
     session.reset();
