@@ -80,7 +80,9 @@ void SshAsker::put(Question question, QObject* asked_by) {
   if (!window_) return question.answer(nullptr);
   const auto put = std::make_shared<Question>(std::move(question));
   if (asked_by != nullptr) connect(asked_by, &QObject::destroyed, this, [this, put] { withdraw(put); });
-  waiting_.insert(put->repeated ? waiting_.begin() + (shown_ != nullptr ? 1 : 0) : waiting_.end(), put);
+  const auto behind_shown = waiting_.begin() + (shown_ != nullptr ? 1 : 0);
+  waiting_.insert(put->repeated ? std::find_if(behind_shown, waiting_.end(), [](const auto& each) { return !each->repeated; }) : waiting_.end(),
+                  put);
   if (shown_ == nullptr && !next_.isActive()) show_next();
 }
 

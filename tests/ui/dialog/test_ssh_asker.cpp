@@ -134,8 +134,8 @@ class TestSshAsker : public QObject {
     };
     for (const QString host : {"lab-1", "lab-2", "lab-3"}) ask(host, false);
     QVERIFY(is_of("lab-1"));
-    ask("lab-4", true);
-    for (const QString host : {"lab-1", "lab-4", "lab-2", "lab-3"}) {
+    for (const QString host : {"lab-4", "lab-5"}) ask(host, true);
+    for (const QString host : {"lab-1", "lab-4", "lab-5", "lab-2", "lab-3"}) {
       QTRY_VERIFY(dialog() != nullptr && is_of(host));
       QTest::keyClick(dialog(), Qt::Key_Escape);
       QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
