@@ -20,13 +20,13 @@ constexpr int last_words_at_once_max = 4;
 constexpr size_t out_kept_bytes = 4096;
 
 const wire::FrameLimits limits_before_welcome(wire::frame_bytes_max_before_welcome,
-                                              ": the first frame has to be HELLO, and WELCOME to come before others");
+                                              ": nothing is longer before WELCOME, and HELLO comes first");
 
 /// What is no frame of a role may be as long as a short one: then its name and length can be told.
 wire::FrameLimits limits_of(wire::Role role, uint32_t frame_bytes_max) {
-  const char* longer = role == wire::Role::sender     ? ": of what a sender says only PUBLISH is longer"
-                       : role == wire::Role::receiver ? ": of what a receiver says only CONFIRM and RULES are longer"
-                                                      : ": nothing that a probe says is longer, it says PROBE and HEARTBEAT";
+  const char* longer = role == wire::Role::sender     ? ": of what a sender says only PUBLISH and ERROR are longer"
+                       : role == wire::Role::receiver ? ": of what a receiver says only CONFIRM, RULES and ERROR are longer"
+                                                      : ": of what a probe says only ERROR is longer";
   wire::FrameLimits limits(wire::frame_bytes_max_before_welcome, longer);
   limits.set(wire::FrameType::error, wire::Error::body_bytes_max);
   if (role == wire::Role::sender) limits.set(wire::FrameType::publish, frame_bytes_max);

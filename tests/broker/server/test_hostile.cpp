@@ -263,10 +263,10 @@ TEST(HostileLimits, AFrameThatCannotBeLongIsRefusedAtItsHeader) {
 TEST(HostileLimits, WhoSaysWhatItsRoleDoesNotIsToldSoHoweverLongItIs) {
   BrokerUnderTest broker;
   std::pair<WireClient, std::string> cases[] = {
-      {WireClient::sender(broker.port(), 1), "of what a sender says only PUBLISH is longer"},
-      {WireClient::receiver(broker.port(), 1), "of what a receiver says only CONFIRM and RULES are longer"},
-      {WireClient::probe(broker.port()), "nothing that a probe says is longer, it says PROBE and HEARTBEAT"},
-      {WireClient(broker.port()), "the first frame has to be HELLO, and WELCOME to come before others"}};
+      {WireClient::sender(broker.port(), 1), "of what a sender says only PUBLISH and ERROR are longer"},
+      {WireClient::receiver(broker.port(), 1), "of what a receiver says only CONFIRM, RULES and ERROR are longer"},
+      {WireClient::probe(broker.port()), "of what a probe says only ERROR is longer"},
+      {WireClient(broker.port()), "nothing is longer before WELCOME, and HELLO comes first"}};
   for (auto& [client, text] : cases) {
     client.send(wire::ByteView(with_header(98, static_cast<uint8_t>(FrameType::deliver))));
     EXPECT_EQ(client.read_error().value().text, "DELIVER: a body of 98 bytes is over the limit of 64: " + text);
