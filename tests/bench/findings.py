@@ -280,7 +280,7 @@ def window(seconds, pairs):
         of_figure = [[one[i] for one in each] for each in rounds]
         changed, alike = told_of(of_figure)
         ratio, aa = ratios_of(of_figure)
-        met = verdict(ratio, float(aim), aa, at_least=False, pairs=len(rounds))
+        met = verdict(ratio, float(aim), aa, at_least=False, pairs=pairs)
         text = "; ".join(f"{here:,.0f}/{there:,.0f}/{again:,.0f}" for here, there, again in of_figure)
         found.append((f"window open, 200 + 200 services, against headless: {figure}, and headless against headless",
                       f"{changed}, {alike}: {met}; {figure} in µs headless/open/headless: {text}", aim))
@@ -309,7 +309,7 @@ def over_ssh(seconds, pairs):
         lab.close()
     over, alike = told_of(rounds)
     ratio, aa = ratios_of(rounds)
-    met = verdict(ratio, 1.02, aa, at_least=False, pairs=len(rounds))
+    met = verdict(ratio, 1.02, aa, at_least=False, pairs=pairs)
     text = "; ".join(f"{here:,.1f}/{over:,.1f}/{again:,.1f}" for here, over, again in rounds)
     return [("over SSH to this machine, 50 x 50, 0.1 s, against local processes: p50, and local against local",
              f"{over}, {alike}: {met}; p50 in µs here/over/here: {text}", "1.02")]
