@@ -22,8 +22,7 @@ void CountRate::look(std::int64_t now_ns, std::int64_t count, std::int64_t other
   if (now_ns <= last_ns_) return;
   last_ns_ = now_ns;
   const bool moved = count > (moves_.empty() ? 0 : moves_.back().count);
-  // What stood still is not what it does now. Of what comes once in many seconds the gap is all that is known.
-  if (moved && has_stopped() && stopped_after_ns_ < window_max_ns) moves_.clear();
+  if (moved && !moves_.empty() && now_ns - moves_.back().at_ns >= window_max_ns) moves_.clear();  // nothing is left of what was before
   if (moved) moves_.push_back({now_ns, count, other});
   const auto is_spare = [&] {
     const Look& next = moves_[1];

@@ -424,6 +424,18 @@ TEST(count_rate, what_goes_on_after_a_standstill_is_not_spread_over_it) {
   EXPECT_NEAR(rate.per_s(), 1000, 1);
 }
 
+TEST(count_rate, of_bursts_that_fall_into_two_looks_is_known_between_them) {
+  constexpr std::int64_t tenth = 100'000'000;
+  CountRate rate;
+  std::int64_t count = 0;
+  for (int i = 1; i <= 200; ++i) {
+    count += i % 30 == 10 ? 8000 : i % 30 == 11 ? 2000 : 0;
+    rate.look(i * tenth, count);
+    if (i <= 45) continue;
+    EXPECT_GT(rate.per_s(), 500) << i << ": neither 0 nor unknown";
+  }
+}
+
 TEST(count_rate, the_wait_before_the_first_is_not_counted) {
   CountRate rate;
   for (std::int64_t ms = 0; ms <= 1'000; ms += 100) rate.look(1 + ms * ns_per_ms, 0);
