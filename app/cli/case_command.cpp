@@ -313,15 +313,18 @@ bool CaseCommand::run(Opened opened) {
   connect(&runner, &CaseRunner::run_started, this, [&runner] { be_brief_while_it_runs(*runner.run()); });
   int made_again = 0;
   bool makes_again = false;
+  connect(&runner, &CaseRunner::run_finished, this, [&](const QString& folder) {
+    const auto all = runner.results().all();
+    const bool counts = std::any_of(all.begin(), all.end(), [&](const CaseRunResult* run) { return run->folder == folder; });
+    if (makes_again && counts) ++made_again;
+  });
   connect(&runner, &CaseRunner::stood_still, this, [&, this] {
-    const bool goes_on = !interrupted_ && runner.problem().isEmpty();
-    if (std::exchange(makes_again, false) && goes_on) ++made_again;
     if (!read) {
       read = true;
       if (arguments_.again) again_ = RunsAgain(runner.results());
       if (arguments_.resume) say(QString("%1 of %2 runs are there").arg(runner.runs_done()).arg(runner.runs_total()));
     }
-    if (goes_on) {
+    if (!interrupted_ && runner.problem().isEmpty()) {
       makes_again = again_.any_to_come();
       if (makes_again) return runner.run_again(again_.next());
       if (runner.state() == CaseRunner::State::idle) return runner.start();
@@ -333,7 +336,7 @@ bool CaseCommand::run(Opened opened) {
   if (!through && !interrupted_) code_ = exit_failed;
   if (!report()) code_ = exit_failed;
   const int marked = again_.all() - made_again;
-  if (!whole || marked > 0) {
+  if (!whole || marked > 0 || (!through && arguments_.what == all_cases)) {
     say(QString("%1 of %2 runs are there%3; go on with: n2nq-bench case %4")
             .arg(runner.runs_done())
             .arg(runner.runs_total())
