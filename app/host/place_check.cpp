@@ -151,8 +151,9 @@ void PlaceCheck::on_problem(const SshProblem& problem) {
   };
   const bool is_of_log_in = problem.kind == Kind::login || problem.kind == Kind::host_key_unknown || problem.kind == Kind::host_key_changed;
   const bool let_in_nobody = problem.of_jump_host && is_of_log_in;
-  // The second connection may be refused where the first one stands: a code is good for once.
-  switch (!let_in_nobody ? problem.kind : lets_in_ ? Kind::files : Kind::unreachable) {
+  // The second connection has a way of its own, on which it may fail where the first one stands: a code is good for once.
+  const bool stands = lab_ && lab_->control();
+  switch (problem.of_jump_host && stands ? Kind::files : let_in_nobody ? Kind::unreachable : problem.kind) {
     case Kind::login:
       cell(CheckItem::reach) = good_cell("yes", true);
       set(CheckItem::login, "refused");

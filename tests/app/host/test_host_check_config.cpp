@@ -122,6 +122,32 @@ TEST_F(HostCheckTest, what_is_behind_a_jump_host_that_lets_nobody_in_was_not_rea
   }
 }
 
+TEST_F(HostCheckTest, what_is_reached_stays_so_where_its_jump_host_lets_in_no_second_connection) {
+  FileWithMore config(lab->home() + "/.ssh/config");
+  config.begin_with("Host h2\n  ProxyJump " + lab->address(1).toUtf8() + '\n');
+  HostPool pool(person, programs_folder);
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(2)};
+  hosts.hosts[0].address.clear();
+  bool over = false, refuses = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  QObject::connect(&check, &HostChecker::changed, [&] {
+    const auto h2 = check.hosts().find("h2");
+    if (refuses || h2 == check.hosts().end() || h2->second.of(CheckItem::login).state != CheckState::good) return;
+    refuses = true;
+    lab->change_sshd(1, "1i DenyUsers lab");
+  });
+  check.check(hosts, 0);
+  EXPECT_TRUE(wait_until([&] { return over; }));
+  lab->change_sshd(1, "/DenyUsers/d");
+  ASSERT_TRUE(refuses);
+  EXPECT_EQ(check.hosts().at("h2").of(CheckItem::reach).state, CheckState::good);
+  const CheckCell& folder = check.hosts().at("h2").of(CheckItem::folder);
+  EXPECT_EQ(folder.state, CheckState::bad);
+  EXPECT_TRUE(folder.detail.startsWith("its jump host failed: ")) << folder.detail.toStdString();
+}
+
 TEST_F(HostCheckTest, jump_hosts_of_jump_hosts_are_on_the_way_too) {
   FileWithMore config(lab->home() + "/.ssh/config");
   config.begin_with("Host deep\n  ProxyJump inner\nHost inner\n  ProxyJump edge\n");
