@@ -5,6 +5,7 @@
 #include <QGuiApplication>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/figure/figure_doubts.h"
 #include "app/figure/figure_marks.h"
@@ -22,6 +23,7 @@ constexpr double name_px_max = 2 * tick_every_px;
 constexpr int names_told_max = 24;
 constexpr int y_ticks = 5;
 constexpr double reference_room = 1.05;  // so that a value from elsewhere has room for its mark and number
+constexpr double low_room = 0.1;         // × value: down to this an interval is drawn whole on a logarithmic axis
 constexpr double bound_room = 2;         // × value: up to this what the clocks leave open is drawn whole
 constexpr double edge_px = 10;           // beside the outermost points, so that their marks are clear of the numbers at the axes
 constexpr double below_axis_px = 7;      // likewise of a mark that stands on it
@@ -88,7 +90,9 @@ void FigurePainter::make_scales() {
   for (const FigureSeries& series : figure_.series) {
     for (const FigurePoint& point : series.points) {
       x.take(point.x, x_above_0);
-      for (const double value : {point.y, point.low.value_or(point.y), point.high.value_or(point.y)}) y.take(value, y_above_0);
+      // An interval that nearly reaches 0 would leave no room for what was measured.
+      const double low = std::max(point.low.value_or(point.y), y_above_0 ? point.y * low_room : -std::numeric_limits<double>::infinity());
+      for (const double value : {point.y, low, point.high.value_or(point.y)}) y.take(value, y_above_0);
       // Much more than the value itself is said in words: it would leave no room for what was measured.
       if (!is_heat() && point.clock_bound <= bound_room * std::abs(point.y)) y.take(point.y + point.clock_bound, y_above_0);
       widest_bound = std::max(widest_bound, point.clock_bound);

@@ -167,7 +167,7 @@ void FigurePainter::draw_whiskers(QPainter& painter, const FigurePoint& point, d
   if (!point.low || !point.high) return;
   const double top = position(point.x, *point.high).y();
   double bottom = position(point.x, *point.low).y();
-  if (std::isnan(bottom)) bottom = plot_.bottom();
+  if (std::isnan(bottom) || bottom > plot_.bottom()) bottom = plot_.bottom();
   painter.setPen(QPen(ink, 1.2));
   painter.drawLine(QPointF(x, top), QPointF(x, bottom));
   for (const double y : {top, bottom}) painter.drawLine(QPointF(x - cap_px, y), QPointF(x + cap_px, y));

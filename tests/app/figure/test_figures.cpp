@@ -90,6 +90,17 @@ TEST(FigurePainter, WhatTheClocksLeaveOpenIsNotCutOffUnlessItIsMuchMoreThanTheVa
   EXPECT_LT(room_above(8000), 1);
 }
 
+TEST(FigurePainter, AnIntervalThatNearlyReachesZeroLeavesRoomForWhatWasMeasured) {
+  Figure figure{.x = {.title = "Services"}, .y = {.title = "Latency", .logarithmic = true}};
+  figure.series = {{.points = {{.x = 0, .y = 170, .low = 0.46, .high = 442}}}};
+  FigurePainter painter(figure, FigureStyle());
+  QImage image(700, 460, QImage::Format_RGB32);
+  QPainter on(&image);
+  painter.paint(on, QRectF(0, 0, 700, 460));
+  const double at = painter.place_of({0, 0}).y();
+  EXPECT_GT(at, painter.plot().top() + 0.2 * painter.plot().height()) << "down to half a microsecond it would be 0.14";
+}
+
 TEST(FigurePainter, APointSaysWhatItIs) {
   const QString lines = point_lines(sample_lines(), {1, 1}).join('\n');
   EXPECT_TRUE(lines.contains("0.5 s, services 10")) << lines.toStdString();
