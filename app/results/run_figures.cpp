@@ -21,6 +21,7 @@ using Json = nlohmann::json;
 
 constexpr double percentile_end = 10'000;  // 99.99 %
 constexpr int bins_per_decade = 16;
+constexpr double cdf_bins_per_decade = 200;  // 1.2 % each
 
 const QString time_title = QStringLiteral("Time since the start"), microseconds = QStringLiteral("µs");
 
@@ -96,18 +97,52 @@ Figure percentiles(const std::vector<DrawnRun>& runs) {
   return out;
 }
 
+/// Where the logs are not all there: through the percentiles that were written, of which there are few below the median.
+FigureSeries cdf_of_percentiles(const DrawnRun& run) {
+  FigureSeries series{.name = name_of(run)};
+  const auto rows = read_hgrm(run.run.folder + "/latency.hgrm");
+  const double total = rows.empty() ? 0 : static_cast<double>(rows.back().count);
+  for (const PercentileRow& row : rows) {
+    if (row.value_us > 0)
+      series.points.push_back({.x = row.value_us, .y = static_cast<double>(row.count) / total * 100, .folders = {run.run.folder}});
+  }
+  return series;
+}
+
+/// At both edges of each narrow bin, so that nothing is drawn to rise where nothing came.
+FigureSeries cdf_series(const DrawnRun& run) {
+  const measure::Histogram& all = run.digest->latencies;
+  std::map<int, std::int64_t> bins;
+  std::int64_t seen = 0, total = 0;
+  all.each_bucket([&](int bucket, std::uint64_t count) {
+    const double us = static_cast<double>(all.layout().middle_of(bucket)) / 1e3;
+    total += static_cast<std::int64_t>(count);
+    (us > 0 ? bins[static_cast<int>(std::floor(std::log10(us) * cdf_bins_per_decade))] : seen) += static_cast<std::int64_t>(count);
+  });
+  FigureSeries series{.name = name_of(run)};
+  const auto add = [&](int edge) {
+    series.points.push_back({.x = std::pow(10, static_cast<double>(edge) / cdf_bins_per_decade),
+                             .y = static_cast<double>(seen) / static_cast<double>(total) * 100,
+                             .folders = {run.run.folder}});
+  };
+  std::optional<int> end;
+  for (const auto& [bin, count] : bins) {
+    if (end != bin) add(bin);
+    seen += count;
+    add(bin + 1);
+    end = bin + 1;
+  }
+  return series;
+}
+
 Figure cdf(const std::vector<DrawnRun>& runs) {
   Figure out = figure("cdf", "CDF of the latency", {.title = "Latency", .unit = microseconds, .logarithmic = true},
                       {.title = "Share of deliveries", .unit = "%", .from_zero = true});
   for (const DrawnRun& run : runs) {
-    FigureSeries series{.name = name_of(run)};
-    const auto rows = read_hgrm(run.run.folder + "/latency.hgrm");
-    const double total = rows.empty() ? 0 : static_cast<double>(rows.back().count);
-    for (const PercentileRow& row : rows) {
-      if (row.value_us > 0)
-        series.points.push_back({.x = row.value_us, .y = static_cast<double>(row.count) / total * 100, .folders = {run.run.folder}});
-    }
-    out.series.push_back(std::move(series));
+    const bool whole = run.digest && run.digest->whole;
+    out.series.push_back(whole ? cdf_series(run) : cdf_of_percentiles(run));
+    if (!whole && !out.series.back().points.empty())
+      out.remarks += QString("%1: a line between the percentiles that were written: without all logs nothing between them is known.").arg(name_of(run));
   }
   return out;
 }

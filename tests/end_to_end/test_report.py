@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`n2nq-bench report`: the same numbers in summary, HTML, CSV, JSON and XLSX, cell by cell; figures in three forms; nothing from the network."""
+import bisect
 import csv
 import html.parser
 import json
@@ -14,6 +15,7 @@ import xml.etree.ElementTree as xml
 import zipfile
 
 from bench import BIN, DEADLINE_S, BenchCase
+from run_folder import RunFolder
 
 STUDENT_OF_THREE = 4.3027  # 97.5 %, two degrees of freedom
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -190,6 +192,18 @@ class Report(BenchCase):
             self.assertEqual(struct.unpack(">IIB", png[at:at + 9]), (11811, 11811, 1), "300 dpi")
             self.assertTrue((folder / "charts" / f"{name}.pdf").read_bytes().startswith(b"%PDF"))
         self.assertGreaterEqual(len(book.charts), 6, "native charts")
+
+    def test_the_cdf_is_that_of_the_logs(self):
+        folder = self.run_bench("quick", "--set", "senders.messages=100", "--set", "senders.delay_ms=10")
+        self.assertEqual(report(folder).returncode, 0)
+        [cdf] = [table for table in json.loads((folder / "report.json").read_text())["tables"] if table["id"] == "cdf"]
+        latencies_us = sorted(float(row["latency_us"]) for log in RunFolder(folder).receivers.values() for row in log.rows)
+        share = lambda us: bisect.bisect_right(latencies_us, us) / len(latencies_us) * 100
+        self.assertGreater(len(cdf["rows"]), 20)
+        # On the line between two points, too.
+        middles = [(math.sqrt(a[0] * b[0]), (a[1] + b[1]) / 2) for a, b in zip(cdf["rows"], cdf["rows"][1:])]
+        for us, percent in cdf["rows"] + middles:
+            self.assertTrue(share(us * 0.985) - 1e-6 <= percent <= share(us * 1.015) + 1e-6, (us, percent, share(us)))
 
     def test_times_that_are_less_than_their_bound_are_said_to_be(self):
         folder = self.run_bench("quick", "--set", "senders.messages=30", "--set", "senders.delay_ms=10")
