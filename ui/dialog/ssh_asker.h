@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Puts what connections must know to the person, a dialog at a time, in the order in which it was asked, and what was answered wrong next. The window goes on meanwhile and
-// can be used, also to stop what asks: what nobody wants to know any more goes away by itself. A question takes the keyboard when no key was
-// pressed for half a second, or after 5 s: who was typing when one went away would type the rest into the next machine's.
+// Puts what connections must know to the person, a dialog at a time, in the order in which it was asked, but what was answered wrong comes
+// next. The window goes on meanwhile and can be used, also to stop what asks: what nobody wants to know any more goes away by itself. A
+// question takes the keyboard when no key was pressed for half a second, or after 5 s: who was typing when one went away would type the rest
+// into the next machine's.
 #pragma once
 
 #include <QObject>
