@@ -164,6 +164,7 @@ Problem parse_requests(std::string_view text, std::optional<Requests>& out) {
   try {
     const YAML::Node list = YAML::Load(std::string(text));
     if (!list.IsSequence()) return wanted;
+    if (list.size() == 0) return "must have an entry, not []; or say false (no requests), or true (each receiver asks for anything)";
     if (list.size() > entries_max) return "must have at most " + std::to_string(entries_max) + " entries";
     Requests requests;
     for (const auto& node : list) {

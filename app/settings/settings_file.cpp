@@ -56,7 +56,10 @@ class Reader {
       document_.add(at, key, "is not a setting; the nearest one is " + std::string(nearest_key(key)));
       return;
     }
-    read_.lines[key] = line_of(at);
+    if (const auto [line, is_new] = read_.lines.try_emplace(key, line_of(at)); !is_new) {
+      document_.add(at, key, "stands here and in line " + std::to_string(line->second) + ": keep one of them");
+      return;
+    }
     std::string shape;
     const auto text = value_text_of(*known, value, shape);
     if (!text) {

@@ -52,6 +52,7 @@ TEST(requests, mistakes_are_named) {
   EXPECT_EQ(problem("[{prefetch: 0}]"), "prefetch must be a whole number from 1 to 1000000, not \"0\"");
   EXPECT_EQ(problem("[{size: 5}]"), "has the unknown field \"size\"; the nearest one is sizes");
   EXPECT_EQ(problem("[{receivers: R1, receivers: R2}]"), "has \"receivers\" twice in one entry; keep one of them");
+  EXPECT_EQ(problem("[]"), "must have an entry, not []; or say false (no requests), or true (each receiver asks for anything)");
   EXPECT_NE(problem("[R1]"), "");
   EXPECT_NE(problem("[{receivers: R1"), "");
   EXPECT_NE(problem("[{receivers: R0}]"), "");

@@ -66,6 +66,8 @@ TEST(settings_file, each_mistake_is_named_with_line_and_key) {
   EXPECT_EQ(all_errors("format: 1\nsenders: 50\n"), "f.yaml:2: senders is a section: it needs keys below it, such as senders.host\n");
   EXPECT_EQ(all_errors("format: 1\nsed: 5\n"), "f.yaml:2: sed is not a setting; the nearest one is seed\n");
   EXPECT_EQ(all_errors("format: 1\nseed: 5\nlog: off\nseed: 6\n"), "f.yaml:4: seed stands twice; keep one of them\n");
+  EXPECT_EQ(all_errors("format: 1\nsenders.amount: 5\nsenders: { amount: 6 }\n"),
+            "f.yaml:3: senders.amount stands here and in line 2: keep one of them\n");
   EXPECT_EQ(all_errors("format: 1\nsenders:\n  messages: 5\n  duration_s: 5\n"),
             "f.yaml:4: senders.duration_s excludes senders.messages (line 3): keep one of them\n");
   EXPECT_EQ(all_errors("format: 1\nsenders: { rate_per_s: 3, delay_ms: 5 }\n"),
