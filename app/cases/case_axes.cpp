@@ -39,6 +39,9 @@ void CaseReader::axis(const std::string& id, const std::string& path, const Node
                    if (name == "divide") document_.decimal(value, whole, 1e-9, 1e12, axis.divide);
                    if (name == "values") values.reset(value);
                  });
+  if (axis.divide != 1 && !has_unit && !axis.unit.empty() && !file_.begun) {
+    document_.add(at, path + ".unit", "is missing: over " + decimal_text(axis.divide) + " its values are not " + axis.unit + " any more; say what they are, such as unit: kB");
+  }
   if (has_unit) axis.unit = unit;
   if (!values.IsDefined() || values.IsNull()) return document_.add(at, path + ".values", "is missing: say which values the axis has");
   if (keys_known) axis_values(path + ".values", values, axis);

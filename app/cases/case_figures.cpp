@@ -58,6 +58,10 @@ class CaseDrawing {
     return static_cast<std::size_t>(std::find_if(axes.begin(), axes.end(), [&](const CaseAxis& axis) { return axis.id == id; }) -
                                     axes.begin());
   }
+  /// It asks for one load, or for none: those that were tried are others, and more.
+  bool has_curve_for_each_load() const {
+    return plan_.seeks_knee() && !is_load(asked_.x) && std::none_of(asked_.series.begin(), asked_.series.end(), [this](const auto& id) { return is_load(id); });
+  }
   bool is_load(const std::string& id) const { return plan_.seeks_knee() && plan_.file().knee->axis == id; }
 
   bool is_shown(const CasePoint& point) const {
@@ -84,6 +88,11 @@ class CaseDrawing {
   QString series_of(const CasePoint& point) const {
     QStringList names;
     for (const std::string& axis : asked_.series) names += qt_text(point.values[axis_place(axis)].name);
+    if (has_curve_for_each_load()) {
+      const CaseAxis& load = plan_.file().axes[axis_place(plan_.file().knee->axis)];
+      const QString name = qt_text(point.values[axis_place(load.id)].name);
+      names += load.unit.empty() ? qt_text(load.counted()) + ' ' + name : name;
+    }
     return names.join(", ");
   }
 
@@ -221,17 +230,20 @@ class CaseDrawing {
     const CaseAxis& axis = *plan_.file().find_axis(plan_.file().knee->axis);
     for (const MeasuredCurve& curve : schedule_.curves(results_)) {
       if (!is_shown(curve.first) || curve.knee.next) continue;
-      const QString name = asked_.x == axis.id ? series_of(curve.first) : curve.first.label;
+      const QString name = asked_.x == axis.id ? series_of(curve.first) : curve.first.curve;
       FigureReference knee;
-      knee.text = (name.isEmpty() ? QString() : name + ": ") + curve.knee.words(qt_text(axis.title).toLower());
+      knee.text = (name.isEmpty() ? QString() : name + ": ") + curve.knee.words(qt_text(axis.counted()), axis.divide);
       if (asked_.x == axis.id && curve.knee.low > 0 && curve.knee.high > 0) knee.x = (curve.knee.low + curve.knee.high) / 2 / axis.divide;
       knee.series = name;
-      out_.references.push_back(std::move(knee));
+      // Curves that this figure draws as one share it.
+      const bool told = std::any_of(out_.references.begin(), out_.references.end(), [&](const FigureReference& other) { return other.text == knee.text; });
+      if (!told) out_.references.push_back(std::move(knee));
     }
   }
 
   void add_remarks() {
     for (const std::string& remark : asked_.remarks) out_.remarks += qt_text(remark);
+    if (has_curve_for_each_load()) out_.remarks += "Scale stress: each load that was tried has a curve of its own, whatever load the title names.";
     const auto any = [this](auto&& is) {
       return std::any_of(points_.begin(), points_.end(), [&](const MeasuredPoint& point) { return !point.repeats.empty() && is(point); });
     };

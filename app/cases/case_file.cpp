@@ -48,6 +48,13 @@ CaseValue CaseAxis::of_keys(const std::string& text) const {
   return value;
 }
 
+std::string CaseAxis::counted() const {
+  if (!unit.empty()) return unit;
+  std::string words = title;
+  for (char& letter : words) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  return words;
+}
+
 const CaseAxis* CaseFile::find_axis(std::string_view id) const {
   const auto found = std::find_if(axes.begin(), axes.end(), [&](const CaseAxis& axis) { return axis.id == id; });
   return found == axes.end() ? nullptr : &*found;

@@ -61,6 +61,8 @@ struct CaseAxis {
   const CaseValue* find(Scale scale, std::string_view name) const;
   /// The value whose keys take `text`.
   CaseValue of_keys(const std::string& text) const;
+  /// What a number of it counts: its unit, else its title in small letters.
+  std::string counted() const;
 };
 
 /// What the source says.

@@ -100,6 +100,7 @@ void CasePlan::add_points(std::vector<CaseValue>& values, QStringList& errors) {
   if (values.size() == file_.axes.size()) {
     QString problem;
     points_.push_back(point_of(values, problem));
+    distinct_keys_.push_back(seeks_knee() ? key_of_curve(points_.back()) : points_.back().key);
     if (!problem.isEmpty()) errors += points_.back().label + ": " + problem;
     return;
   }
@@ -159,6 +160,10 @@ CasePoint CasePlan::point_of(const std::vector<CaseValue>& values, QString& prob
     label += qt_text(value.name) + (place(point, value) ? " (here)" : "");
   }
   point.label = label.join(", ");
+  if (seeks_knee()) {
+    label.removeAt(static_cast<qsizetype>(axis_of_load()));
+    point.curve = label.join(", ");
+  }
   Settings& settings = point.settings;
   if (pairs) settings.queue.requests = in_pairs(settings.senders.amount, settings.receivers.amount);
   const Interval period = settings.interval();
@@ -196,6 +201,12 @@ CasePoint CasePlan::at_load(const CasePoint& curve, double load, QString& proble
   return point_of(values, problem);
 }
 
+/// Two curves may be the same at one load, where another set's number happens to be it; those that are at two are so at all.
+std::string CasePlan::key_of_curve(const CasePoint& first) const {
+  QString ignored;
+  return first.key + at_load(first, file_.knee->to, ignored).key;
+}
+
 CaseRun CasePlan::run_of(std::size_t point, int repeat) const {
   Settings settings = settings_of_repeat(points_[point].settings, repeat);
   std::string sha256 = settings_sha256(settings);
@@ -206,7 +217,7 @@ std::vector<std::size_t> CasePlan::distinct_points() const {
   std::vector<std::size_t> out;
   std::set<std::string> seen;
   for (std::size_t i = 0; i < points_.size(); ++i) {
-    if (points_[i].not_run.isEmpty() && seen.insert(points_[i].key).second) out.push_back(i);
+    if (points_[i].not_run.isEmpty() && seen.insert(distinct_keys_[i]).second) out.push_back(i);
   }
   return out;
 }

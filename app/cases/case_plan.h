@@ -27,6 +27,7 @@ struct CaseChoice {
 struct CasePoint {
   std::vector<CaseValue> values;  // by axis
   QString label;                  // "broadcaster, external, 0.1 s, 50"; where it runs here for want of hosts "external (here)"
+  QString curve;                  // the same without the load, at scale stress
   Settings settings;              // of repeat 1
   std::string key;                // of the settings of repeat 1; empty: it cannot be run
   QString not_run;                // why it cannot be run; empty: it can
@@ -63,7 +64,7 @@ class CasePlan {
   CaseRun run_of(std::size_t point, int repeat) const;
   /// All runs of `repeats` blocks, each point once in a block; not at scale stress.
   std::vector<CaseRun> runs(int repeats) const;
-  /// Points that have runs of their own.
+  /// Points that have runs of their own; at scale stress, whose curve shares all its loads with none before.
   std::vector<std::size_t> distinct_points() const;
 
   int runs_expected() const;
@@ -80,11 +81,13 @@ class CasePlan {
   /// True: services that the value places outside run here, as no hosts were given.
   bool place(CasePoint& point, const CaseValue& value) const;
   std::size_t axis_of_load() const;
+  std::string key_of_curve(const CasePoint& first) const;
 
   CaseFile file_;
   CaseChoice choice_;
   CaseRules rules_;
   std::vector<CasePoint> points_;
+  std::vector<std::string> distinct_keys_;  // of each point
 };
 
 }  // namespace n2nq::app

@@ -53,7 +53,10 @@ void CaseReader::head(const std::string& name, const std::string& path, const No
     if (document_.word(value, path, {"run-here", "leave-out"}, place)) file_.needs_hosts = place == 1;
   }
   if (name == "repeats" || name == "stop" || name == "warm_up_s") {
-    for (CaseRules& rules : file_.rules) rule(name, path, value, rules);
+    const std::size_t mistakes = document_.errors_count();
+    for (CaseRules& rules : file_.rules) {
+      if (document_.errors_count() == mistakes) rule(name, path, value, rules);  // what is wrong for one is so for all, and told once
+    }
   }
   if (name == "axes") {
     document_.each(value, path, {}, [this](const std::string& id, const std::string& whole, const Node& at, const Node& node) { axis(id, whole, at, node); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace n2nq::app {
 
@@ -120,11 +121,11 @@ std::optional<ScheduledRun> CaseSchedule::next_load(const CaseResults& results) 
 
 int CaseSchedule::done(const CaseResults& results) const {
   if (plan_.seeks_knee()) {
-    int runs = 0;
-    for (const MeasuredCurve& each : curves(results)) {
-      for (const MeasuredPoint& point : each.tried) runs += static_cast<int>(point.repeats.size());
+    std::set<const CaseRunResult*> runs;  // curves that cross share the run of that load
+    for (const MeasuredCurve& each : distinct_curves(results)) {
+      for (const MeasuredPoint& point : each.tried) runs.insert(point.repeats.begin(), point.repeats.end());
     }
-    return runs;
+    return static_cast<int>(runs.size());
   }
   return static_cast<int>(std::count_if(planned_.begin(), planned_.end(), [&](const CaseRun& run) { return results.find(run.sha256) != nullptr; }));
 }
@@ -133,13 +134,13 @@ int CaseSchedule::total(const CaseResults& results) const {
   if (plan_.seeks_knee()) {
     const CaseKnee& knee = *plan_.file().knee;
     const int expected = KneeSearch(knee.from, knee.to, knee.within_percent).runs_expected();
-    int runs = 0;
-    for (const MeasuredCurve& each : curves(results)) {
+    int to_come = 0;
+    for (const MeasuredCurve& each : distinct_curves(results)) {
       int tried = 0;
       for (const MeasuredPoint& point : each.tried) tried += static_cast<int>(point.repeats.size());
-      runs += each.knee.next ? std::max(expected, tried + 1) : tried;
+      if (each.knee.next) to_come += std::max(expected - tried, 1);
     }
-    return runs;
+    return done(results) + to_come;
   }
   int runs = done(results);
   each_missing(results, [&](const CaseRun&) { return ++runs, true; });
@@ -173,6 +174,14 @@ std::vector<MeasuredPoint> CaseSchedule::points(const CaseResults& results) cons
 }
 
 std::vector<MeasuredCurve> CaseSchedule::curves(const CaseResults& results) const {
+  std::vector<MeasuredCurve> out;
+  for (const CasePoint& first : plan_.points()) {
+    if (first.not_run.isEmpty()) out.push_back(curve(first, results));
+  }
+  return out;
+}
+
+std::vector<MeasuredCurve> CaseSchedule::distinct_curves(const CaseResults& results) const {
   std::vector<MeasuredCurve> out;
   for (const std::size_t place : plan_.distinct_points()) out.push_back(curve(plan_.points()[place], results));
   return out;

@@ -32,7 +32,7 @@ struct MeasuredPoint {
 
 /// What the search came to on one curve.
 struct MeasuredCurve {
-  CasePoint first;  // at the first load
+  CasePoint first;  // at the first load; `first.curve` names it
   KneeSearch::State knee;
   std::vector<MeasuredPoint> tried;  // by load
 };
@@ -51,7 +51,7 @@ class CaseSchedule {
 
   /// Each point of the plan with its runs; where the knee is looked for, each load that was tried.
   std::vector<MeasuredPoint> points(const CaseResults& results) const;
-  /// Only where the knee is looked for.
+  /// Only where the knee is looked for: of each point that can be run. Curves that share their settings share what was tried.
   std::vector<MeasuredCurve> curves(const CaseResults& results) const;
   /// Of its points' repeats, whoever asks.
   KnownIntervals& intervals() const { return intervals_; }
@@ -63,6 +63,8 @@ class CaseSchedule {
   std::optional<ScheduledRun> next_load(const CaseResults& results) const;
   MeasuredPoint measured(const CasePoint& point, const CaseResults& results) const;
   MeasuredCurve curve(const CasePoint& first, const CaseResults& results) const;
+  /// Each that is not another one's, too.
+  std::vector<MeasuredCurve> distinct_curves(const CaseResults& results) const;
 
   const CasePlan& plan_;
   std::vector<CaseRun> planned_;  // up to the most repeats there may be; empty where the knee is looked for

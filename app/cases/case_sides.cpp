@@ -3,8 +3,10 @@
 
 #include <QFileInfo>
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <memory>
 #include <set>
+#include <utility>
 
 #include "app/cases/case_folder.h"
 #include "app/settings/all_digits.h"
@@ -14,14 +16,32 @@ namespace n2nq::app {
 
 namespace {
 
+/// One side's test case, with what was measured in it.
+struct SideCase {
+  explicit SideCase(CasePlan made, const QString& folder, const std::atomic<bool>* cancelled)
+      : planned(std::move(made)), results(CaseFolder::read_results(folder, planned.plan, nullptr, cancelled)), points(planned.schedule.points(results)) {
+    std::erase_if(points, [](const MeasuredPoint& point) { return point.repeats.empty(); });
+  }
+  SideCase(const SideCase&) = delete;
+  SideCase& operator=(const SideCase&) = delete;
+  const std::vector<CaseAxis>& axes() const { return planned.plan.file().axes; }
+
+  PlannedCase planned;
+  CaseResults results;
+  std::vector<MeasuredPoint> points;
+};
+
+using Cases = std::vector<std::unique_ptr<SideCase>>;
+
 /// "broadcaster", "0.1 s", "services 50": a bare number says what it counts.
-QStringList parts_of(const CasePlan& plan, const CasePoint& point, const std::set<std::size_t>& axes) {
+QStringList parts_of(const SideCase& of, const CasePoint& point, const std::set<std::string>& axes) {
   QStringList parts;
-  for (const std::size_t i : axes) {
+  for (std::size_t i = 0; i < of.axes().size(); ++i) {
+    if (!axes.contains(of.axes()[i].id)) continue;
     bool bare = false;
     const QString name = qt_text(point.values[i].name);
     name.toDouble(&bare);
-    parts += bare ? qt_text(plan.file().axes[i].id) + ' ' + name : name;
+    parts += bare ? qt_text(of.axes()[i].id) + ' ' + name : name;
   }
   return parts;
 }
@@ -45,10 +65,11 @@ QString label_of(const QList<QStringList>& points) {
 }
 
 /// What it differs in from the others.
-std::vector<std::pair<QString, QString>> place_of(const CasePlan& plan, const CasePoint& point, const std::set<std::size_t>& varying) {
+std::vector<std::pair<QString, QString>> place_of(const SideCase& of, const CasePoint& point, const std::set<std::string>& varying) {
   std::vector<std::pair<QString, QString>> out;
-  for (const std::size_t i : varying) {
-    const CaseAxis& axis = plan.file().axes[i];
+  for (std::size_t i = 0; i < of.axes().size(); ++i) {
+    const CaseAxis& axis = of.axes()[i];
+    if (!varying.contains(axis.id)) continue;
     const CaseValue& value = point.values[i];
     const QString title = axis.unit.empty() ? qt_text(axis.title) : QString("%1 (%2)").arg(qt_text(axis.title), qt_text(axis.unit));
     out.emplace_back(title, value.number ? all_digits(*value.number) : qt_text(value.name));
@@ -56,61 +77,91 @@ std::vector<std::pair<QString, QString>> place_of(const CasePlan& plan, const Ca
   return out;
 }
 
-/// Of what was run.
-std::set<std::size_t> varying_axes(const std::vector<MeasuredPoint>& points) {
-  std::set<std::size_t> out;
-  const MeasuredPoint* first = nullptr;
-  for (const MeasuredPoint& point : points) {
-    if (point.repeats.empty()) continue;
-    if (first == nullptr) first = &point;
-    for (std::size_t i = 0; i < point.point.values.size(); ++i) {
-      if (point.point.values[i].name != first->point.values[i].name) out.insert(i);
+/// Of what was run, on any side: what all points of one side have in common may be what tells them from another's.
+std::set<std::string> varying_axes(const Cases& cases) {
+  std::map<std::string, std::set<std::string>> names;
+  for (const auto& of : cases) {
+    for (const MeasuredPoint& point : of->points) {
+      for (std::size_t i = 0; i < of->axes().size(); ++i) names[of->axes()[i].id].insert(point.point.values[i].name);
+    }
+  }
+  std::set<std::string> out;
+  for (const auto& [id, of_axis] : names) {
+    if (of_axis.size() > 1) out.insert(id);
+  }
+  return out;
+}
+
+std::set<std::string> all_axes(const Cases& cases) {
+  std::set<std::string> out;
+  for (const auto& of : cases) {
+    for (const CaseAxis& axis : of->axes()) out.insert(axis.id);
+  }
+  return out;
+}
+
+/// A point of the file, as the sides have it.
+struct SharedPoint {
+  int order = 0;  // that of the first side that has it
+  std::size_t first = 0;
+  const CasePoint* point = nullptr;      // the first's
+  std::vector<std::set<QString>> runs;   // per side, their folders' names
+};
+
+/// By their values on the axes, in the order of the first side's file.
+std::vector<SharedPoint> shared_points(const Cases& cases, const std::set<std::string>& axes) {
+  std::map<std::vector<QString>, std::size_t> known;
+  std::vector<SharedPoint> out;
+  for (std::size_t side = 0; side < cases.size(); ++side) {
+    int order = 0;
+    for (const MeasuredPoint& point : cases[side]->points) {
+      const QStringList parts = parts_of(*cases[side], point.point, axes);
+      const auto [at, is_new] = known.try_emplace({parts.begin(), parts.end()}, out.size());
+      if (is_new) out.push_back({order, side, &point.point, std::vector<std::set<QString>>(cases.size())});
+      for (const CaseRunResult* run : point.repeats) out[at->second].runs[side].insert(QFileInfo(run->folder).fileName());
+      ++order;
     }
   }
   return out;
 }
 
-std::optional<std::map<QString, PlaceInCase>> places_in(const CaseFolder& folder, const std::atomic<bool>* cancelled) {
-  QStringList ignored;
-  const auto plan = CasePlan::make(folder.file(), folder.choice(), ignored);
-  if (!plan) return {};
-  const CaseSchedule schedule(*plan);
-  const CaseResults results = CaseFolder::read_results(folder.path(), *plan, nullptr, cancelled);
-  const auto points = schedule.points(results);
-  const auto varying = varying_axes(points);
-  std::map<QString, PlaceInCase> out;
-  std::map<QString, QList<QStringList>> shared;  // by run: points with the same settings share theirs
-  auto told = varying;
-  if (told.empty()) {
-    for (std::size_t i = 0; i < plan->file().axes.size(); ++i) told.insert(i);
-  }
-  int order = 0;
-  for (const MeasuredPoint& point : points) {
-    for (const CaseRunResult* run : point.repeats) {
-      const QString name = QFileInfo(run->folder).fileName();
-      shared[name] += parts_of(*plan, point.point, told);
-      out.try_emplace(name, PlaceInCase{order, {}, place_of(*plan, point.point, varying)});
+using Places = std::map<QString, std::vector<PlaceInCase>>;  // by the run folders' names
+
+/// Points that share their runs on all sides are told together; one that has others on some side stands by itself.
+std::vector<Places> places_in(const Cases& cases) {
+  const std::set<std::string> varying = varying_axes(cases), told = varying.empty() ? all_axes(cases) : varying;
+  std::map<std::vector<std::set<QString>>, std::vector<SharedPoint>> together;
+  for (SharedPoint& point : shared_points(cases, told)) together[point.runs].push_back(point);
+  std::vector<Places> out(cases.size());
+  for (const auto& [runs, points] : together) {
+    QList<QStringList> parts;
+    for (const SharedPoint& point : points) parts += parts_of(*cases[point.first], *point.point, told);
+    const SharedPoint& first = points.front();
+    const PlaceInCase place{first.order, label_of(parts), place_of(*cases[first.first], *first.point, varying)};
+    for (std::size_t side = 0; side < runs.size(); ++side) {
+      for (const QString& name : runs[side]) out[side][name].push_back(place);
     }
-    ++order;
   }
-  for (auto& [name, place] : out) place.label = label_of(shared.at(name));
   return out;
 }
 
 }  // namespace
 
 void place_in_cases(std::vector<ComparedSide>& sides, const std::atomic<bool>* cancelled) {
-  std::vector<std::map<QString, PlaceInCase>> places;
+  Cases cases;
   std::string kind;
   for (const ComparedSide& side : sides) {
     QString ignored;
     const auto folder = !side.is_group && CaseFolder::is_one(side.folder) ? CaseFolder::open(side.folder, ignored) : std::nullopt;
-    if (!folder || (!places.empty() && folder->name() != kind)) return;
+    if (!folder || (!cases.empty() && folder->name() != kind)) return;
     kind = folder->name();
-    auto of_side = places_in(*folder, cancelled);
-    if (!of_side || of_side->empty()) return;
-    places.push_back(std::move(*of_side));
+    QStringList errors;
+    auto plan = CasePlan::make(folder->file(), folder->choice(), errors);
+    if (!plan) return;
+    cases.push_back(std::make_unique<SideCase>(std::move(*plan), folder->path(), cancelled));
+    if (cases.back()->points.empty()) return;
   }
+  std::vector<Places> places = places_in(cases);
   for (std::size_t i = 0; i < sides.size(); ++i) {
     const auto name = [](const StoredRun& run) { return QFileInfo(run.folder).fileName(); };
     std::erase_if(sides[i].runs, [&](const StoredRun& run) { return !places[i].contains(name(run)); });

@@ -82,13 +82,14 @@ int KneeSearch::runs_expected() const {
   return static_cast<int>(std::ceil(doublings + std::log2(100 / within_percent_) + 2));
 }
 
-QString KneeSearch::State::words(const QString& unit) const {
+QString KneeSearch::State::words(const QString& unit, double divide) const {
+  const auto load = [divide](double value) { return all_digits(value / divide); };
   const QString behind = unit.isEmpty() ? QString() : ' ' + unit;
   if (!limit.isEmpty())
-    return QString("keeps up to %1%2, the highest tried that settings allow (%3)").arg(all_digits(low), behind, limit);
-  if (high == 0) return QString("no knee up to %1%2").arg(all_digits(low), behind);
-  if (low == 0) return QString("knee below %1%2").arg(all_digits(high), behind);
-  return QString("knee between %1 and %2%3").arg(all_digits(low), all_digits(high), behind);
+    return QString("keeps up to %1%2, the highest tried that settings allow (%3)").arg(load(low), behind, limit);
+  if (high == 0) return QString("no knee up to %1%2").arg(load(low), behind);
+  if (low == 0) return QString("knee below %1%2").arg(load(high), behind);
+  return QString("knee between %1 and %2%3").arg(load(low), load(high), behind);
 }
 
 }  // namespace n2nq::app

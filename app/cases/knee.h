@@ -47,7 +47,8 @@ class KneeSearch {
     std::optional<double> next;  // the load to be tried; none: found
     double low = 0, high = 0;    // it keeps up at `low` (0: not even at the first), not at `high` (0: no load was too much)
     QString limit{};             // why settings allow no load beyond `low`; empty: they do
-    QString words(const QString& unit) const;
+    /// Loads over `divide` are in `unit`; empty: none.
+    QString words(const QString& unit, double divide = 1) const;
   };
   State state(const std::map<double, LoadTrials>& tried) const;
   /// How many runs it takes, about.

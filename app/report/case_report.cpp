@@ -101,11 +101,11 @@ Table runs_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseR
 
 Table knees_table(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results) {
   Table table{.id = "knees", .title = "Knees", .columns = {"curve", "keeps up at", "not at", "in words"}, .rows = {}, .doubts = {}};
-  const QString unit = qt_text(plan.file().find_axis(plan.file().knee->axis)->title).toLower();
+  const CaseAxis& axis = *plan.file().find_axis(plan.file().knee->axis);
   for (const MeasuredCurve& curve : schedule.curves(results)) {
-    const auto load = [](double value) { return value > 0 ? Cell(value) : Cell(); };
+    const auto load = [&axis](double value) { return value > 0 ? Cell(value / axis.divide) : Cell(); };
     table.rows.push_back(
-        {curve.first.label, load(curve.knee.low), load(curve.knee.high), curve.knee.next ? "not found yet" : curve.knee.words(unit)});
+        {curve.first.curve, load(curve.knee.low), load(curve.knee.high), curve.knee.next ? "not found yet" : curve.knee.words(qt_text(axis.counted()), axis.divide)});
   }
   return table;
 }

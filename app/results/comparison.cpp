@@ -146,7 +146,7 @@ std::optional<std::map<QString, QString>> orders_of_places(const std::vector<Com
     for (const StoredRun& run : side.runs) {
       const auto place = side.places.find(run.folder);
       if (place == side.places.end()) return {};
-      orders.try_emplace(place->second.label, place->second.order);
+      for (const PlaceInCase& one : place->second) orders.try_emplace(one.label, one.order);
     }
   }
   std::set<std::pair<int, QString>> sorted;
@@ -335,21 +335,29 @@ Comparison compare(std::vector<ComparedSide> sides) {
   out.environment = differing(out.sides, {}, environment_of);
 
   const auto placed = orders_of_places(out.sides);
-  std::map<PointKey, std::vector<std::vector<const StoredRun*>>> points;
+  struct At {
+    const PlaceInCase* place = nullptr;  // or by settings
+    std::vector<std::vector<const StoredRun*>> runs;
+  };
+  std::map<PointKey, At> points;
+  const auto take = [&](const PointKey& key, const PlaceInCase* place, std::size_t side, const StoredRun& run) {
+    At& at = points[key];
+    if (at.place == nullptr) at.place = place;
+    at.runs.resize(out.sides.size());
+    at.runs[side].push_back(&run);
+  };
   for (std::size_t side = 0; side < out.sides.size(); ++side) {
     for (const StoredRun& run : out.sides[side].runs) {
-      auto& runs = points[placed ? PointKey{{placed->at(out.sides[side].places.at(run.folder).label)}} : key_of(run, axes)];
-      runs.resize(out.sides.size());
-      runs[side].push_back(&run);
+      if (!placed) take(key_of(run, axes), nullptr, side, run);
+      else for (const PlaceInCase& place : out.sides[side].places.at(run.folder)) take({{placed->at(place.label)}}, &place, side, run);
     }
   }
-  for (const auto& [key, runs] : points) {
+  for (const auto& [key, at] : points) {
+    const auto& runs = at.runs;
     ComparedPoint point;
-    if (placed) {
-      const auto first = std::find_if(runs.begin(), runs.end(), [](const auto& side) { return !side.empty(); });
-      const PlaceInCase& place = out.sides[static_cast<std::size_t>(first - runs.begin())].places.at(first->front()->folder);
-      point.label = place.label;
-      point.at = place.at;
+    if (at.place != nullptr) {
+      point.label = at.place->label;
+      point.at = at.place->at;
     } else {
       tell_settings(point, key, axes);
     }

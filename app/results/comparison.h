@@ -31,7 +31,8 @@ struct ComparedSide {
   std::vector<StoredRun> runs;
   QStringList left_out;   // folders below it that are no finished runs, and why
   bool is_group = false;  // repeats that were named one by one: the folder is that of the first
-  std::map<QString, PlaceInCase> places{};  // of its runs by their folders; where all runs have one, points are told by it
+  /// Of its runs by their folders; where all runs have one, points are told by it. One that several points share has more.
+  std::map<QString, std::vector<PlaceInCase>> places{};
 };
 
 /// A setting or a fact of the environment, by its path; one text per side, "several: a, b" where a side's own runs differ.

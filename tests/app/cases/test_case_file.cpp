@@ -89,6 +89,8 @@ axes:
       - { name: broadcaster, sett: { queue.mode: broadcaster } }
       - { name: fanout, set: { queue.mode: fanout } }
   delay: { key: senders.delay_ms, values: {from: 10, to: 5} }
+  slow: { key: senders.delay_ms, divide: 1000, values: [100, 500] }
+warm_up_s: long
 scales:
   fast: { repeats: 1 }
 figures:
@@ -109,10 +111,12 @@ figures:
             "c.yaml:15: axes.mode.values.sett is not a key here; the nearest one is set\n"
             "c.yaml:16: axes.mode.values.set.queue.mode must be broadcaster or load-balancer, not \"fanout\"\n"
             "c.yaml:17: axes.delay.values must be a range that rises by a step, such as {from: 10, to: 100, step: 10}, of at most 200 values\n"
-            "c.yaml:19: scales.fast is not a key here; the nearest one is quick\n"
-            "c.yaml:23: figures[1].x \"sizes\" is not an axis of this case; there are size, services, mode or delay\n"
-            "c.yaml:24: figures[1].y \"latency_us.mean_lowest_59\" is no figure of a run (nearest: latency_us.mean_lowest_95)\n"
-            "c.yaml:25: figures[1].where.mode \"broadcast\" is not a value of mode; the nearest one is \"broadcaster\"\n");
+            "c.yaml:18: axes.slow.unit is missing: over 1000 its values are not ms any more; say what they are, such as unit: kB\n"
+            "c.yaml:19: warm_up_s must be a number from 0 to 3600, not \"long\"\n"
+            "c.yaml:21: scales.fast is not a key here; the nearest one is quick\n"
+            "c.yaml:25: figures[1].x \"sizes\" is not an axis of this case; there are size, services, mode, delay or slow\n"
+            "c.yaml:26: figures[1].y \"latency_us.mean_lowest_59\" is no figure of a run (nearest: latency_us.mean_lowest_95)\n"
+            "c.yaml:27: figures[1].where.mode \"broadcast\" is not a value of mode; the nearest one is \"broadcaster\"\n");
 }
 
 TEST(case_file, a_figure_holds_every_axis_that_it_does_not_show) {

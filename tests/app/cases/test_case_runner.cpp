@@ -381,6 +381,36 @@ TEST_F(CaseRunnerTest, is_compared_by_the_axes_of_its_own_file) {
   EXPECT_EQ(compare(mixed).points[0].label, "receivers.amount 1, senders.amount 1");
 }
 
+TEST_F(CaseRunnerTest, points_that_only_one_side_ran_stand_beside_none_of_the_other) {
+  make(1);
+  runner->start();
+  ASSERT_TRUE(wait_state(CaseRunner::State::done));
+  QString error;
+  auto here = read_side(path(), error);
+  ASSERT_TRUE(here) << error.toStdString();
+  // The same with hosts, and so with the external set as well.
+  const QString with_hosts = folder.filePath("with hosts");
+  const ReadCase read = read_case_text(run_case, "small.yaml");
+  QStringList errors;
+  auto plan = CasePlan::make(*read.file, {.scale = Scale::thesis, .repeats = 1, .hosts = CaseHosts{"h1", "h2", "h3"}}, errors);
+  ASSERT_TRUE(plan);
+  auto made = CaseFolder::make({}, with_hosts, "small", *plan, "build 1", QDateTime::currentDateTime(), error);
+  ASSERT_TRUE(made) << error.toStdString();
+  use(*plan, std::move(*made));
+  runner->start();
+  ASSERT_TRUE(wait_state(CaseRunner::State::done));
+  const auto there = read_side(with_hosts, error);
+  ASSERT_TRUE(there) << error.toStdString();
+  std::vector<ComparedSide> sides = {*here, *there};
+  place_in_cases(sides);
+  const Comparison comparison = compare(sides);
+  ASSERT_EQ(comparison.points.size(), 6u);
+  EXPECT_EQ(comparison.points[0].label, "internal, services 1") << "though all that ran here was internal";
+  EXPECT_EQ(comparison.points[0].repeats, (std::vector<int>{1, 1}));
+  EXPECT_EQ(comparison.points[5].label, "external, services 3");
+  EXPECT_EQ(comparison.points[5].repeats, (std::vector<int>{0, 1}));
+}
+
 TEST_F(CaseRunnerTest, remembers_what_was_chosen_and_lets_one_bench_in) {
   make(2);
   QString error;

@@ -123,5 +123,73 @@ figures:
   }
 }
 
+/// At a load of 1 all three sets are one sender and one receiver.
+const char* const crossing = R"(  set:
+    title: Set
+    values:
+      - { name: both }
+      - { name: senders, set: { receivers.amount: 1 } }
+      - { name: receivers, set: { senders.amount: 1 } }
+      - { name: both again, set: { log: all } }
+knee: { axis: services, from: 1, to: 16 }
+figures:
+  - { id: fig-1, title: Latency, x: services, y: latency_us.p50, series: set }
+)";
+
+TEST(case_schedule, curves_that_are_the_same_at_one_load_alone_are_looked_at_each) {
+  const CasePlan plan = small_plan("1, 16", crossing, Scale::stress);
+  const CaseSchedule schedule(plan);
+  EXPECT_EQ(plan.distinct_points(), std::vector<std::size_t>({0, 1, 2}));
+  CaseResults results;
+  while (const auto run = schedule.next(results)) {
+    ASSERT_LT(results.count(), 50);
+    CaseRunResult result = finished(*run, 100);
+    result.keeps_up = run->settings.senders.amount + run->settings.receivers.amount <= 8;
+    results.add(result);
+  }
+  const auto curves = schedule.curves(results);
+  ASSERT_EQ(curves.size(), 4u);
+  EXPECT_EQ(curves[0].first.curve, "both");
+  EXPECT_EQ(curves[0].knee.low, 4);
+  EXPECT_EQ(curves[1].knee.low, 7);
+  EXPECT_EQ(curves[2].knee.low, 7);
+  EXPECT_EQ(curves[3].knee.low, 4) << "it shares what was tried";
+  EXPECT_EQ(schedule.done(results), results.count()) << "the run at 1 counts once";
+  EXPECT_EQ(schedule.total(results), results.count());
+  const Figure figure = case_figure(plan, schedule, results, 0);
+  ASSERT_EQ(figure.references.size(), 4u) << "each has its knee";
+  EXPECT_EQ(figure.references[1].text, "senders: knee between 7 and 8 services");
+}
+
+TEST(case_schedule, at_stress_a_figure_that_holds_the_load_has_a_curve_for_each_that_was_tried) {
+  const CasePlan plan = small_plan("10, 40", R"(  size: { title: Size, key: senders.size_bytes, unit: kB, divide: 1000, values: [1000, 2000] }
+knee: { axis: services, from: 10, to: 20 }
+figures:
+  - { id: fig-1, title: At 10 services, x: size, y: latency_us.p50, where: { services: 10 } }
+)",
+                                   Scale::stress);
+  const CaseSchedule schedule(plan);
+  CaseResults results;
+  while (const auto run = schedule.next(results)) {
+    ASSERT_LT(results.count(), 50);
+    CaseRunResult result = finished(*run, run->settings.senders.amount);
+    result.keeps_up = true;
+    results.add(result);
+  }
+  const Figure figure = case_figure(plan, schedule, results, 0);
+  ASSERT_EQ(figure.series.size(), 2u);
+  EXPECT_EQ(figure.series[0].name, "services 10");
+  EXPECT_EQ(figure.series[1].name, "services 20");
+  for (const FigureSeries& series : figure.series) ASSERT_EQ(series.points.size(), 2u) << series.name.toStdString();
+  EXPECT_EQ(figure.series[1].points[0].y, 20);
+  ASSERT_FALSE(figure.remarks.empty());
+  EXPECT_TRUE(figure.remarks[0].startsWith("Scale stress: each load")) << figure.remarks[0].toStdString();
+}
+
+TEST(case_schedule, a_knee_is_told_as_its_axis_counts) {
+  const KneeSearch::State between{.next = {}, .low = 4000, .high = 4100};
+  EXPECT_EQ(between.words("kB", 1000), "knee between 4 and 4.1 kB");
+}
+
 }  // namespace
 }  // namespace n2nq::app
