@@ -61,6 +61,9 @@ constexpr const char* figure_columns[] = {"bound_us", "count", "mean", "mean_low
                                           "p50",      "p90",   "p95",  "p99",            "p99_9",    "max"};
 
 Cell cell_of(const Json& value) {
+  // Of a larger whole number, such as a seed, a double would have other digits.
+  constexpr double exact_max = 9'007'199'254'740'992;
+  if (value.is_number_integer() && std::abs(value.get<double>()) > exact_max) return qt_text(value.dump());
   if (value.is_number()) return value.get<double>();
   if (value.is_null()) return {};
   return qt_text(value.is_string() ? value.get<std::string>() : value.dump());

@@ -28,6 +28,13 @@ struct Formats {
   lxw_format *head = nullptr, *grey = nullptr;
 };
 
+/// A workbook's cell takes no more, and is left empty otherwise; the table's other forms have all of it.
+QByteArray cell_bytes(const QString& text) {
+  constexpr qsizetype letters_max = 32'767;  // as the format says
+  const QString told = QString::fromUtf8("… (cut: a cell takes no more; the CSV and JSON have all of it)");
+  return (text.size() <= letters_max ? text : text.left(letters_max - told.size()) + told).toUtf8();
+}
+
 void write_table(lxw_worksheet* sheet, const Table& table, const Formats& formats) {
   for (qsizetype c = 0; c < table.columns.size(); ++c) {
     const auto column = static_cast<lxw_col_t>(c);
@@ -44,7 +51,7 @@ void write_table(lxw_worksheet* sheet, const Table& table, const Formats& format
       if (const auto* number = std::get_if<double>(&table.rows[r][c])) {
         worksheet_write_number(sheet, row, column, *number, format);
       } else if (const auto* text = std::get_if<QString>(&table.rows[r][c])) {
-        worksheet_write_string(sheet, row, column, text->toUtf8().constData(), format);
+        worksheet_write_string(sheet, row, column, cell_bytes(*text).constData(), format);
       }
     }
   }
