@@ -29,6 +29,7 @@
 #include "app/report/report_command.h"
 #include "app/results/is_denied.h"
 #include "app/settings/one_language.h"
+#include "broker/net/file_limit.h"
 
 #ifdef N2NQ_HAVE_UI
 #include "ui/run_window.h"
@@ -104,6 +105,7 @@ int execute(const Arguments& arguments, Terminal& terminal) {
 
 int main(int argc, char** argv) {
   open_standard_descriptors();
+  n2nq::net::raise_file_limit();  // each lab machine takes a dozen of them
   signal(SIGXFSZ, SIG_IGN);  // what is larger than `ulimit -f` fails like what a full disk does not take
   Terminal terminal;
   const auto parsed = parse_arguments(std::vector<std::string>(argv + 1, argv + argc));

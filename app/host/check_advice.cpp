@@ -2,6 +2,8 @@
 #include "app/host/check_advice.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "app/settings/host_name.h"
 
@@ -23,10 +25,14 @@ std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const 
     if (cell.state != CheckState::bad && cell.state != CheckState::warning && !mendable) return;
     const QString why = cell.detail.isEmpty() ? cell.text : cell.detail;
     // One reason for many cells of a machine (no time, say) is one thing to do.
-    const auto same = std::find_if(all.begin(), all.end(), [&](const CheckAdvice& each) {
-      const bool is_same = each.state == cell.state && each.why == why && each.what_to_do == cell.what_to_do;
-      return mendable && is_same && each.machines.back() == machine;
-    });
+    const auto is_same = [&](const CheckAdvice& each) {
+      return each.state == cell.state && each.why == why && each.what_to_do == cell.what_to_do;
+    };
+    // Those of one machine stand together.
+    auto same = all.end();
+    for (auto each = all.end(); mendable && same == all.end() && each != all.begin() && (each - 1)->machines.back() == machine; --each) {
+      if (is_same(*(each - 1))) same = each - 1;
+    }
     if (same == all.end()) {
       all.push_back({cell.state, {machine}, what, why, cell.what_to_do});
     } else {
@@ -48,12 +54,15 @@ std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const 
     }
   }
   std::vector<CheckAdvice> once;
+  std::map<std::tuple<CheckState, QString, QString, QString>, std::size_t> places;
   for (CheckAdvice& each : all) {
-    const auto same = std::find_if(once.begin(), once.end(), [&](const CheckAdvice& other) {
-      return other.state == each.state && other.what == each.what && other.why == each.why && other.what_to_do == each.what_to_do;
-    });
-    if (same == once.end()) once.push_back(std::move(each));
-    else same->machines.insert(same->machines.end(), each.machines.begin(), each.machines.end());
+    const auto [place, is_new] = places.try_emplace({each.state, each.what, each.why, each.what_to_do}, once.size());
+    if (is_new) {
+      once.push_back(std::move(each));
+    } else {
+      auto& machines = once[place->second].machines;
+      machines.insert(machines.end(), each.machines.begin(), each.machines.end());
+    }
   }
   const auto rank = [](const CheckAdvice& each) { return each.state == CheckState::bad ? 0 : each.state == CheckState::warning ? 1 : 2; };
   std::stable_sort(once.begin(), once.end(), [&](const CheckAdvice& a, const CheckAdvice& b) { return rank(a) < rank(b); });

@@ -19,7 +19,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double gib = 1 << 30, mib = 1 << 20;
-constexpr const char* still_there = "Is it still switched on, and is the network in order?";
 constexpr quint64 disk_warning_bytes = quint64{1} << 30, disk_bad_bytes = quint64{64} << 20;
 
 CheckCell disk_cell(quint64 free_bytes) {

@@ -106,11 +106,15 @@ void SshChannel::linger_on(int came) {
   came_since_ += came;
   if (came_since_ < ssh_linger_bytes) return;
   lingers_from_ = std::chrono::steady_clock::now();
+  bytes_when_over_.reset();
   came_since_ = 0;
 }
 
-bool SshChannel::has_lingered() const {
-  return has_exit_ && std::chrono::steady_clock::now() - lingers_from_ >= std::chrono::milliseconds(ssh_linger_ms);
+/// Only while the host says something else meanwhile, if only that it is there: what it still has may be under way over a link that stands.
+bool SshChannel::has_lingered() {
+  if (!has_exit_ || std::chrono::steady_clock::now() - lingers_from_ < std::chrono::milliseconds(ssh_linger_ms)) return false;
+  if (!bytes_when_over_) bytes_when_over_ = link_.bytes_in();
+  return link_.bytes_in() != *bytes_when_over_;
 }
 
 int SshChannel::patience_ms() const {

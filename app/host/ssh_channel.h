@@ -13,6 +13,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "app/host/ssh_exec.h"
 
@@ -70,7 +71,7 @@ class SshChannel {
   void read_on(bool is_stderr);
   void take_exit();
   void linger_on(int came);
-  bool has_lingered() const;
+  bool has_lingered();
   void fail(const QString& why);
 
   SshLink& link_;
@@ -86,6 +87,7 @@ class SshChannel {
   std::chrono::steady_clock::time_point not_before_{};  // the next attempt
   std::chrono::steady_clock::time_point lingers_from_{};
   int came_since_ = 0;  // bytes, since then
+  std::optional<quint64> bytes_when_over_;  // of the link, when that time was over
   QByteArray to_write_;
   SshExit exit_;
   bool has_exit_ = false;

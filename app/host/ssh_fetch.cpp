@@ -183,7 +183,8 @@ void BringFolder::list(SshLink& link) {
   std::sort(waiting_.begin(), waiting_.end(), [](const SftpEntry& a, const SftpEntry& b) { return a.name < b.name; });
   link.shared().end_step();
   if (!waiting_.empty() && !QDir().mkpath(local_))
-    throw SshError(SshProblem::Kind::files, QString("the folder %1 cannot be made").arg(local_));
+    throw SshError(SshProblem::Kind::files, QString("the folder %1 cannot be made on this machine").arg(local_),
+                   "Look whether its disk is full or read-only, and who may write there");
 }
 
 /// Behind the last file. False: it is done.

@@ -88,12 +88,20 @@ std::optional<KnownLine::Kind> take_mark(QByteArray& line) {
   return mark == "@cert-authority" ? std::optional(KnownLine::Kind::authority) : std::nullopt;
 }
 
-/// Each line of that file that has a key of `name`. What cannot be read is passed over, as ssh does.
+/// Each line of that file that has a key of `name`; a file that is not there has none. Throws where one cannot be read: a key that has changed
+/// would be taken for a new one.
 template <class Take>
 void read_known(const QString& path, const QString& name, const Take& take) {
+  if (!QFileInfo(path).isFile()) return;
   QFile file(path);
-  if (!QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return;
-  const QByteArrayList lines = file.read(known_hosts_bytes_max).split('\n');
+  const auto refuse = [&](const QString& why) {
+    throw SshError(SshProblem::Kind::settings, QString("which host keys are known cannot be told: %1 %2").arg(path, why),
+                   "Mend that: what it says of a machine is looked at before anything is sent there");
+  };
+  if (!file.open(QIODevice::ReadOnly)) refuse("cannot be read: " + file.errorString());
+  if (file.size() > known_hosts_bytes_max) refuse("is too long");
+  const QByteArrayList lines = file.readAll().split('\n');
+  if (file.error() != QFile::NoError) refuse("cannot be read: " + file.errorString());
   const QByteArray looked_up = name.toUtf8();
   int number = 0;
   for (QByteArray line : lines) {

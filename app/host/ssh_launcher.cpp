@@ -351,7 +351,7 @@ void SshLauncher::end_input() {
 /// connection is cut. Nothing is left standing still for ever. Commands on one connection keep no order among each other: who was let go
 /// is held again only when it has gone on.
 ///
-/// While it stands still its lease goes on in its stdin, unread: it would take that for new when it goes on, and run for 13 s more. So when
+/// While it stands still its lease goes on in its stdin, unread: it would take that for new when it goes on, and run for 12.5 s more. So when
 /// nothing is heard for another 5 s it is told to end, and killed a second later: N2NQ would wait for answers that cannot come. So it is gone
 /// 14 s after the last word at the latest; what a group has not written yet lies in its staging file.
 void SshLauncher::pause() {
@@ -450,10 +450,11 @@ void SshLauncher::go_on_bringing() {
 
 void SshLauncher::bring_back_again() {
   if (bringing_.isEmpty()) return;
-  const auto again = [this](const SshProblem& why) {
+  // As it is before this attempt: where the bench itself stood still, that time is over with the first look at it.
+  const bool too_long = brought_some_.hasExpired(bring_back_silent_ms) || brought_more_.hasExpired(bring_back_stuck_ms);
+  const auto again = [this, too_long](const SshProblem& why) {
     if (bringing_.isEmpty()) return;
     // Nothing of use lies where no folder could be made.
-    const bool too_long = brought_some_.hasExpired(bring_back_silent_ms) || brought_more_.hasExpired(bring_back_stuck_ms);
     if (!may_pass_behind_a_cut(why) || made_no_folder_ || too_long) {
       if (!all_here()) return on_brought_back(why.text(), why.kind == SshProblem::Kind::missing ? Left::told : Left::rest);
       return on_brought_back(QString("all logs were brought, but not cleared away there: %1; they are %2").arg(why.text(), on_host(bringing_)),
@@ -464,7 +465,8 @@ void SshLauncher::bring_back_again() {
     const bool refused = why.kind == SshProblem::Kind::login;
     QTimer::singleShot(refused ? bring_back_refused_pause_ms : bring_back_pause_ms, this, &SshLauncher::bring_back_again);
   };
-  host_->with_files(this, [this, again](const SshProblem& why, SshFiles* files) {
+  asking_ = std::make_unique<QObject>();
+  host_->with_files(asking_.get(), [this, again](const SshProblem& why, SshFiles* files) {
     if (bringing_.isEmpty()) return;
     if (!why.none()) return again(why);
     if (take_holds_when_reached()) {
@@ -526,6 +528,7 @@ QString SshLauncher::leave_files() {
   // A connection that ends answers its tasks, so this one is of the present one.
   if (SshFiles* files = host_->files(); files && bring_task_) files->give_up(*bring_task_);
   bring_task_.reset();
+  asking_.reset();
   all_here_ = SshLauncher::all_here();
   bringing_folder_.reset();
   SshLauncher::touch(bringing_);  // the destructor comes here, too

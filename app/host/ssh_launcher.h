@@ -102,6 +102,7 @@ class SshLauncher : public Launcher {
   QString told_waiting_;               // last, since something was brought; empty: nothing
   QString bringing_;                   // the folder there; empty: nothing is brought
   QString bringing_to_;                // here
+  std::unique_ptr<QObject> asking_;    // as long as the connection that it waits for is wanted
   bool all_here_ = false;              // of that folder, in an attempt that is over
   std::shared_ptr<BringFolder> bringing_folder_;
   std::optional<quint64> bring_task_;  // of host_->files(), while it is under way

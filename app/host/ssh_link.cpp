@@ -247,7 +247,8 @@ void SshLink::throw_lost(const QString& doing) const {
   const QString said = error();
   throw SshError(SshProblem::Kind::lost,
                  QString("the connection to %1 was lost%2%3")
-                     .arg(target_.name, doing.isEmpty() ? QString() : " while " + doing, said.isEmpty() ? QString() : ": " + said));
+                     .arg(target_.name, doing.isEmpty() ? QString() : " while " + doing, said.isEmpty() ? QString() : ": " + said),
+                 still_there);
 }
 
 }  // namespace n2nq::app

@@ -50,6 +50,9 @@ inline QString other_folder(const QString& first = {}) {
   return first.isEmpty() ? "G" + how : first + ", or g" + how;
 }
 
+/// Of a machine that was there a moment ago.
+inline constexpr const char* still_there = "Is it still switched on, and is the network in order?";
+
 /// Thrown on the thread of a session only; its owner gets the problem as a value.
 class SshError : public std::runtime_error {
  public:

@@ -149,8 +149,15 @@ void SweepRunFolders::look_into(Sftp& sftp, const RunFolder& folder) {
     if (!is_of_a_run(entry) || now_s_ - entry.changed_s <= kept_s) return;
     if (MakeRunFolder::is_mark(entry.name) && (!sees_processes_ || runs(sftp, entry.name.mid(mark_prefix.size())))) return;
   }
+  const auto is_mark = [](const SftpEntry& entry) { return MakeRunFolder::is_mark(entry.name); };
+  // A name can be anybody's; the mark is there before a process hears of its folder, and so before there is anything else in it.
+  if (!entries.empty() && std::none_of(entries.begin(), entries.end(), is_mark)) return;
   removing_ = folder;
-  for (const SftpEntry& entry : entries) files_.push_back(folder.path + '/' + entry.name);
+  for (const bool marks : {false, true}) {  // last, so that what a cut leaves is swept the next time
+    for (const SftpEntry& entry : entries) {
+      if (is_mark(entry) == marks) files_.push_back(folder.path + '/' + entry.name);
+    }
+  }
 }
 
 void SweepRunFolders::remove_some(Sftp& sftp) {

@@ -80,7 +80,7 @@ void SshWorker::keep_alive() {
   const SshProblem lost{
       SshProblem::Kind::lost,
       QString("the connection to %1 was lost: no answer for %2 s").arg(link_.target().name).arg(lost_after.count() / 1000),
-      {}};
+      still_there};
   // Also between two questions: else it is the third one that finds it, up to 2 s later.
   if (now - last_in_ >= lost_after) throw SshError(lost);
   if (now - last_asked_ < ask_every) return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <QTimer>
 
 #include "app/host/host_book.h"
 #include "app/host/host_report.h"
@@ -24,6 +25,9 @@ class MachinesModel : public QAbstractTableModel {
   const app::HostBook& book_;
   const app::HostChecker* checker_;
   const Theme& theme_;
+
+ private:
+  QTimer repaint_;
 };
 
 class HostsModel : public MachinesModel {

@@ -32,7 +32,7 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int local_address_px = 200;
-constexpr int look_again_ms = 1000;
+constexpr int look_again_ms = 1000, advise_ms = 100;
 constexpr int hosts_share = 3, below_share = 2;
 constexpr int paths_share = 7, advice_share = 6;  // three machines of some length stand beside each other at 1280 px
 // Machine, SSH, and what a check finds: of the width and the names alone, so that nothing moves when findings come in. 0: a share of what is left.
@@ -106,8 +106,17 @@ HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent) : QWidget
   connect(parts_.book, &app::HostBook::changed, this, &HostsPage::take_hosts);
   connect(&theme_, &Theme::changed, this, &HostsPage::show_advice);
   if (parts_.checker != nullptr) {
-    connect(parts_.checker, &app::HostChecker::changed, this, &HostsPage::show_advice);
-    connect(parts_.checker, &app::HostChecker::checked, this, &HostsPage::refresh);
+    // Of many machines each says at nearly the same moment that it does not answer.
+    advise_.setSingleShot(true);
+    advise_.setInterval(advise_ms);
+    connect(&advise_, &QTimer::timeout, this, &HostsPage::show_advice);
+    connect(parts_.checker, &app::HostChecker::changed, this, [this] {
+      if (!advise_.isActive()) advise_.start();
+    });
+    connect(parts_.checker, &app::HostChecker::checked, this, [this] {
+      checked_at_ = QDateTime::currentDateTime();
+      refresh();
+    });
   }
   refresh();
 }
@@ -402,6 +411,10 @@ void HostsPage::show_advice() {
                         ? QStringLiteral("Nothing is wrong with what was found out. What is unknown says why when the pointer rests on it.")
                     : checked ? QStringLiteral("✓ Nothing: all that was checked is as it should be.")
                               : QStringLiteral("Check tells whether the machines can be used, and what is missing."));
+  }
+  if (checked && !checking && checked_at_.isValid()) {
+    html += QStringLiteral("<p style=\"color: %1\">Checked on %2: what has changed since is not seen here.</p>")
+                .arg(t.secondary.name(), checked_at_.toString(QStringLiteral("yyyy-MM-dd 'at' HH:mm")));
   }
   // Rebuilding would throw away what is selected in it.
   if (advice_->property("shown") == html) return;

@@ -2,6 +2,7 @@
 // Lab machines: which there are, whether each can be used, how they reach each other, and for everything that is not right what to do.
 #pragma once
 
+#include <QDateTime>
 #include <QTimer>
 #include <QWidget>
 #include <functional>
@@ -69,6 +70,8 @@ class HostsPage : public QWidget {
   HostsModel* model_ = nullptr;
   QTableView *table_ = nullptr, *paths_ = nullptr;
   QPushButton *check_ = nullptr, *edit_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *import_ = nullptr, *add_ = nullptr;
+  QDateTime checked_at_;             // of this session; not valid: not yet
+  QTimer advise_;                    // until what to do is shown anew
   QTimer look_again_;                // while the file cannot be read: it may have been mended
   app::Hosts known_;                 // what the file said when it could be read last
   std::string chosen_;               // the machine of the current row; empty: none

@@ -31,7 +31,7 @@ struct RunFoldersTest : LabTest {
                            "export HOME=/home/lab && mkdir -p ~/.cache/n2nq-bench && cd ~/.cache/n2nq-bench && " + script});
   }
   static void make(const QString& name, const QString& age, const QString& file = "R001.log") {
-    sh(QString("mkdir runs/%1 && echo x >runs/%1/%2 && touch -d '%3' runs/%1/%2 runs/%1").arg(name, file, age));
+    sh(QString("mkdir runs/%1 && cd runs/%1 && echo x >%2 && touch .process-999999 && touch -d '%3' %2 .process-999999 .").arg(name, file, age));
   }
   static QStringList runs() { return sh("ls -A runs").split('\n', Qt::SkipEmptyParts); }
   static QStringList left_in_memory() { return sh("ls -A /dev/shm").split('\n', Qt::SkipEmptyParts); }

@@ -227,7 +227,7 @@ TEST_F(PutProgramTest, nothing_is_swept_where_somebody_else_may_have_put_it) {
   };
   const auto as_root = [](const QString& script) { return lab->inside(1, {"sh", "-c", "cd " + there + " && " + script}); };
   sh("mkdir -p ~lab/notes/keep-0123456789ab " + there + "/bin && cd ~lab/notes/keep-0123456789ab && echo thesis >thesis && "
-     "touch -d '3 days ago' thesis . && cd " + there + " && rm -rf runs && ln -s ~lab/notes runs && echo now >bin/.now-1 && "
+     "touch -d '3 days ago' thesis .process-999999 . && cd " + there + " && rm -rf runs && ln -s ~lab/notes runs && echo now >bin/.now-1 && "
      "touch -d '3 days ago' bin/.now-1");
   as_root("chown 65534 . && chmod 755 .");
   EXPECT_EQ(sweep(), "thesis\nnow");
@@ -239,8 +239,8 @@ TEST_F(PutProgramTest, nothing_is_swept_where_somebody_else_may_have_put_it) {
   EXPECT_EQ(sweep(), "") << "a link of the user's own leads where they want it";
   // Of root's, for all who log in.
   const QString both = "keep-0123456789ab mine-0123456789ab";
-  as_root("rm -r runs ~lab/notes; mkdir -m 1777 runs; cd runs; mkdir " + both + "; touch -d '3 days ago' */R001.log " + both +
-          "; touch -d '3 days ago' keep-0123456789ab/R001.log mine-0123456789ab/R001.log; touch -d '3 days ago' " + both +
+  as_root("rm -r runs ~lab/notes; mkdir -m 1777 runs; cd runs; mkdir " + both +
+          "; for folder in " + both + "; do touch -d '3 days ago' $folder/R001.log $folder/.process-999999 $folder; done"
           "; chown -R lab mine-0123456789ab; chown -R 65534 keep-0123456789ab; chmod 777 keep-0123456789ab");
   sweep();
   EXPECT_EQ(as_root("ls runs/keep-0123456789ab; ls runs").simplified(), "R001.log keep-0123456789ab");

@@ -34,14 +34,16 @@ TEST_F(RunFoldersTest, only_what_is_old_and_of_a_run_is_swept) {
   make("h-0123456789ab", "2 days ago", ".process-1");  // that is no program of ours
   make("i-0123456789ab", "2 days ago");
   sh("echo new >>runs/i-0123456789ab/R001.log");
-  sh("mkdir runs/j-0123456789ab && cd runs/j-0123456789ab && for i in $(seq 1 100); do echo x >R$i.log; done && touch -d '2 days ago' * .");
+  sh("mkdir runs/j-0123456789ab && cd runs/j-0123456789ab && for i in $(seq 1 100); do echo x >R$i.log; done && touch .process-9 && touch -d '2 days ago' * .process-9 .");
+  sh("mkdir runs/m-202401011234 && cd runs/m-202401011234 && echo mine >notes.txt && touch -d '2 days ago' notes.txt .");
+  sh("mkdir runs/n-0123456789ab && touch -d '2 days ago' runs/n-0123456789ab");  // empty: whoever made it was cut off
   make("'k-0123456789ab\n'", "2 days ago");  // with that newline it is none of ours
   sh("mkdir runs/l-0123456789ab && cd runs/l-0123456789ab && touch -d '2 days ago' '.process-999999\n' .");
   sh("touch -d '2 days ago' '/dev/shm/n2nq-senders-9999999998-9.staging\n'");
   sh("for folder in runs /dev/shm; do touch -d '2 days ago' $folder/.now-1 && touch $folder/.now-2; done");  // of links that were cut
   let_another_bench_sweep();
   EXPECT_EQ(runs(), QStringList({".now-2", "b-0123456789ab", "c", "d-0123456789ab", "e-0123456789ab", "f-0123456789ab", "i-0123456789ab",
-                                 "k-0123456789ab", "l-0123456789ab"}));
+                                 "k-0123456789ab", "l-0123456789ab", "m-202401011234"})) << "a name alone, and no mark: a person's own";
   EXPECT_EQ(left_in_memory(), QStringList({".now-2", "n2nq-senders-9999999998-9.staging"}));
 }
 
