@@ -6,7 +6,7 @@ namespace n2nq::app {
 
 struct ProcessDeadlines {
   int hello = 5'000;         // from launch to hello
-  int lease = 5'000;         // between two empty lines
+  int lease = 2'000;         // between two empty lines
   int answer = 30'000;       // from a question to its answer
   int term_to_kill = 2'000;  // the last two steps of the ladder
 };

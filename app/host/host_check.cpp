@@ -10,7 +10,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int lease_ms = 5'000;
+constexpr int lease_ms = 2'000;
 
 std::string random_token() {
   quint32 words[8];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A process on a lab machine: put there by SFTP, run by a command of fixed text, spoken with over its stdin and stdout. It ends when its
-// stdin ends, and when it has heard nothing for 13 s: what becomes of the connection or of this program leaves nothing running.
+// stdin ends, and when it has heard nothing for 12.5 s: what becomes of the connection or of this program leaves nothing running.
 #pragma once
 
 #include <QElapsedTimer>

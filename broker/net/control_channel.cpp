@@ -178,7 +178,7 @@ void ControlChannel::run() {
     if (waits[0].revents != 0) {
       read_input();
     } else if (!lease_lost_ && now_ns() - last_read_ns_ >= options_.lease_ns) {
-      lose_lease("nothing was heard from the bench for " + std::to_string(options_.lease_ns / ns_per_s) + " s");
+      lose_lease("nothing was heard from the bench for " + std::to_string(options_.lease_ns / ns_per_ms) + " ms");
     }
   }
 }

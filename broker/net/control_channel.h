@@ -38,7 +38,9 @@ class ControlChannel {
   struct Options {
     int in_fd = 0;
     int out_fd = 1;
-    int64_t lease_ns = 13'000'000'000;  // so that nothing is left 15 s after a cut, flushing included
+    /// A bench may stand still for 10 s though its last line was the oldest that it can be; and nothing is left 5 s behind the 8 s after which
+    /// a bench finds a link lost.
+    int64_t lease_ns = 12'500'000'000;
     size_t line_bytes_max = 64 * 1024 * 1024;
     size_t unsent_bytes_max = 256 * 1024 * 1024;  // lines the bench has not read; beyond it the lease counts as lost
     bool in_parts = false;

@@ -93,7 +93,7 @@ class Benches(LabCase):
         print(f"gone after {gone_s:.1f} s, traffic of the next after {third_s:.1f} s, of the first two after {first_s:.1f} s; "
               f"held up for {held_up_s():.1f} s")
         self.assertLess(gone_s, GONE_S + held_up_s())
-        # What waits for the lease of the dead one waits for 13 s. A busy machine may let any start take long.
+        # What waits for the lease of the dead one waits for 12.5 s. A busy machine may let any start take long.
         self.assertLess(third_s, max(START_S, 2 * first_s) + held_up_s())
         self.check_sound(third, "third")
         self.check_sound(stays, "stays")

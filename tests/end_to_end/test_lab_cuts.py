@@ -21,8 +21,8 @@ SERVICES = 8
 GONE_S = 15  # from the cut until no process is left
 NOTICED_S = 10  # from the last that came over a link until the bench says that it is lost, by the bench's clock
 ENDED_S = 5  # from when the bench sees that a link is lost until it has seen the end of everything else, by its own clock
-LEASE_S = 5.5  # a new one has come by then (docs/control-protocol.md)
-MOMENT_S = 6.5  # more than a host may be silent for once it is asked, by 1.5 s less than the lease allows when one was just due
+LEASE_S = 2.5  # a new one has come by then (docs/control-protocol.md)
+MOMENT_S = 6.5  # more than a host may be silent for once it is asked, and less than the lease allows when one was just due
 # From one moment to the next. A bench that counts a moment as the silence of hosts, but finds it short enough, asks them all as it goes on,
 # and again 3 s later: when the next one comes they have been silent for 2 s, which makes more than the 8 s after which they are lost.
 AGAIN_S = 5.5

@@ -158,7 +158,7 @@ TEST(Life, ASilentBenchEndsTheProcessWith3) {
   child.send(run.configure_senders());
   child.wait_for_type("hello");
   child.fall_silent();
-  EXPECT_EQ(child.wait_for_exit(), 3);  // after the 13 s of the lease
+  EXPECT_EQ(child.wait_for_exit(), 3);  // when the lease is over
 }
 
 TEST(Life, SigtermIsAStopAndABye) {
