@@ -13,11 +13,12 @@ using State = ReceiverAccount::State;
 using wire::SkipReason;
 
 Broadcaster::Broadcaster(const QueueOptions& options)
-    : Queue(options, MessageLog::Holds::chunks), taken_in_(options.senders), cursors_(options.receivers) {}
+    : Queue(options, MessageLog::Holds::chunks), taken_in_(options.senders), cursors_(options.receivers), away_(options.receivers) {}
 
 // --- receivers come and go ---
 
 void Broadcaster::join(uint32_t receiver) {
+  take_own_books(receiver);
   if (account(receiver).state == State::left) take_back(receiver);
   account_of(receiver).state = State::connected;
   add_number(connected_, receiver);
@@ -46,6 +47,7 @@ void Broadcaster::stop_giving(uint32_t receiver) {
 
 void Broadcaster::leave(uint32_t receiver) {
   if (account(receiver).state == State::left || account(receiver).state == State::cut_off) return;
+  take_own_books(receiver);
   const bool was_leaving = account(receiver).state == State::leaving;
   disconnect(receiver, State::left);
   if (was_leaving) return;
@@ -55,6 +57,7 @@ void Broadcaster::leave(uint32_t receiver) {
 }
 
 void Broadcaster::cut_off(uint32_t receiver) {
+  take_own_books(receiver);
   const bool was_leaving = account(receiver).state == State::leaving;
   disconnect(receiver, State::cut_off);
   if (was_leaving) return;  // what was there when it said that it leaves is still queued, but for its batch
@@ -231,9 +234,11 @@ void Broadcaster::expire(int64_t now_ns) {
       skip(receiver, SkipReason::expired, walk(next, head));
     } else {
       if (all.empty()) all = walk(head_, head);
-      skip(receiver, SkipReason::expired, all);
+      // One that is absent goes on lagging until it comes, leaves or is cut off.
+      account(receiver).state == State::absent ? away_.add(receiver) : skip(receiver, SkipReason::expired, all);
     }
   }
+  away_.note(all);
   move_head(head);
 }
 
@@ -255,6 +260,14 @@ bool Broadcaster::drained() const {
 }
 
 // --- the books ---
+
+void Broadcaster::take_own_books(uint32_t receiver) {
+  away_.remove(receiver, [&](const SenderSets& sets) { skip(receiver, SkipReason::expired, sets); });
+}
+
+void Broadcaster::bring_books_up_to_date() {
+  for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) take_own_books(receiver);
+}
 
 SenderSets Broadcaster::walk(Position from, const Position& to) const {
   SenderSets found;
@@ -293,6 +306,7 @@ void Broadcaster::fit() {
 }
 
 void Broadcaster::finish() {
+  bring_books_up_to_date();
   std::vector<uint32_t> expected;
   for (uint32_t receiver = 1; receiver <= options_.receivers; ++receiver) {
     give_up_batch(receiver);

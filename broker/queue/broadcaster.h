@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "broker/queue/queue.h"
+#include "broker/queue/shared_books.h"
 #include "broker/queue/taken_in.h"
 
 namespace n2nq {
@@ -35,7 +36,12 @@ class Broadcaster : public Queue {
   int64_t next_expiry_ns() const override;
   bool drained() const override;
   void finish() override;
-  size_t books_bytes() const override { return Queue::books_bytes() + taken_in_.bytes() + (waiting_ ? waiting_->sets.bytes() : 0); }
+  size_t account_text_bytes() const override { return Queue::account_text_bytes() + away_.text_bytes(); }
+  void bring_books_up_to_date() override;
+  /// Those of who is absent count as their own already: skipped, and untold.
+  size_t books_bytes() const override {
+    return Queue::books_bytes() + taken_in_.bytes() + (waiting_ ? waiting_->sets.bytes() : 0) + 2 * away_.bytes();
+  }
   void fit() override;
 
  private:
@@ -75,9 +81,11 @@ class Broadcaster : public Queue {
   /// All of the queue from there on.
   SenderSets waiting_from(const Position& from);
   void take_back(uint32_t receiver);
+  void take_own_books(uint32_t receiver);
 
   TakenIn taken_in_;  // outlives the snapshots
   std::vector<Cursor> cursors_;
+  SharedBooks away_;                 // what expired, of absent receivers that had not even the first of it
   std::vector<uint32_t> connected_;  // rising numbers
   Position head_;                    // the oldest message in the queue; its chunk and those behind it are held
   std::optional<Waiting> waiting_;

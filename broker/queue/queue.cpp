@@ -103,6 +103,19 @@ size_t Queue::books_bytes() const {
   return bytes;
 }
 
+size_t Queue::account_text_bytes() const {
+  size_t bytes = 0;
+  const auto add = [&bytes](const SkippedSets& sets) {
+    for (const SenderSets& set : sets) bytes += set.text_bytes();
+  };
+  add(total_.skipped);
+  for (const ReceiverAccount& account : accounts_) {
+    if (options_.mode == wire::QueueMode::broadcaster) add(account.skipped);
+    bytes += account.unsettled.text_bytes();
+  }
+  return bytes;
+}
+
 void Queue::give_back_untold(uint32_t receiver, const SkippedSets& rest) {
   account_of(receiver).has_untold = true;
   for (size_t i = 0; i < rest.size(); ++i) account_of(receiver).untold[i] += rest[i];

@@ -101,7 +101,7 @@ struct ReceiverAccount {
   uint64_t redelivered = 0;
   uint64_t confirmed = 0;  // with responses
   bool has_untold = false;
-  SkippedSets skipped;
+  SkippedSets skipped;   // of one that is absent as of the last bring_books_up_to_date()
   SkippedSets untold;    // the part of `skipped` that the receiver was not told yet
   SenderSets unsettled;  // unrequested ones that settle() found, in neither of them yet
 
@@ -233,6 +233,11 @@ class Queue {
   void give_back_untold(uint32_t receiver, const SkippedSets& rest);
   /// What the books of messages that receivers did not get take in memory, roughly: for good, and until it was told. O(receivers + senders).
   virtual size_t books_bytes() const;
+  /// How long they are as text, at most and roughly, as far as they are kept for good. O(receivers).
+  virtual size_t account_text_bytes() const;
+  /// What is noted once for all that are absent is written into the books of each. Who comes, leaves or is cut off has its own then anyway,
+  /// and at finish() all have.
+  virtual void bring_books_up_to_date() {}
   /// What is noted of the kinds of messages that there were (by sender and size, as far as lists tell them apart), roughly: kept within a
   /// limit, so that the next one of that kind need not be compared with every list. O(1).
   virtual size_t kinds_bytes() const { return 0; }

@@ -58,6 +58,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   Confirmed confirm(uint32_t receiver, uint64_t first_delivery, uint32_t count, bool negative) override;
   std::string set_rules(uint32_t receiver, const std::vector<wire::Rule>& rules, uint64_t asked_on, bool at_once) override;
   size_t work(size_t units) override;
+  bool has_work() const override { return !coming_back_.empty(); }
   std::vector<RefusedList> take_refused_lists() override { return changes_.take_refused(); }
   void add_credit(uint32_t receiver, uint64_t more) override;
   bool pass_deadlines(int64_t now_ns) override;

@@ -27,7 +27,7 @@ bool SenderSets::remove(uint32_t sender, uint64_t index) {
 void SenderSets::clear() {
   sets_.clear();
   count_ = 0;
-  bytes_ = 0;
+  bytes_ = text_bytes_ = 0;
 }
 
 void SenderSets::remove_senders_below(uint32_t sender) {
@@ -62,11 +62,13 @@ SenderSets& SenderSets::operator-=(const SenderSets& other) {
 void SenderSets::take_off(const wire::IndexSet& set) {
   count_ -= set.count();
   bytes_ -= set.bytes();
+  text_bytes_ -= set.text_bytes();
 }
 
 void SenderSets::put_on(const wire::IndexSet& set) {
   count_ += set.count();
   bytes_ += set.bytes();
+  text_bytes_ += set.text_bytes();
 }
 
 /// One that is empty may have memory in reserve, which goes with it.

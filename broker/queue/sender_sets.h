@@ -28,6 +28,8 @@ class SenderSets {
   bool empty() const { return count_ == 0; }
   /// What it takes in memory, roughly. O(1).
   size_t bytes() const { return bytes_ + sets_.size() * node_bytes; }
+  /// How long it is as text, at most, roughly. O(1).
+  size_t text_bytes() const { return text_bytes_ + sets_.size() * entry_letters; }
   /// By sender; senders without an index are not there.
   const std::map<uint32_t, wire::IndexSet>& sets() const { return sets_; }
 
@@ -46,6 +48,8 @@ class SenderSets {
  private:
   static constexpr size_t node_bytes = sizeof(std::pair<const uint32_t, wire::IndexSet>) + 6 * sizeof(void*);  // with the allocator's part
 
+  static constexpr size_t entry_letters = 40;  // of a sender, around its set
+
   /// Around each change of a set: what it was is taken off, what it is is added.
   void take_off(const wire::IndexSet& set);
   void put_on(const wire::IndexSet& set);
@@ -54,6 +58,7 @@ class SenderSets {
   std::map<uint32_t, wire::IndexSet> sets_;
   uint64_t count_ = 0;
   size_t bytes_ = 0;  // of the sets, without the map
+  size_t text_bytes_ = 0;  // likewise
 };
 
 /// Adds one message after another to a set, the neighbours of one sender in one go; all is in it when this goes out of scope.

@@ -267,9 +267,16 @@ void ReceiverDesk::flush() {
     const uint32_t number = round_[turn];
     if (++turn == round_.size()) turn = 0;
     if (const Session* next = desk_of(round_[turn]).session) prefetch(*next);
-    if (together ? !add_to_ring(number) : !write_common(number)) flush_one(number);
+    if (together) {
+      if (!add_to_ring(number)) apart_.push_back(number);
+    } else if (!write_common(number)) {
+      flush_one(number);
+    }
   }
   if (together && ring_) submit_ring();
+  // What waits in the ring is stamped: much for others is not to be written before it goes.
+  for (const uint32_t number : apart_) flush_one(number);
+  apart_.clear();
   round_.clear();
   queue_.trim();
   watch_all_limits();

@@ -171,6 +171,7 @@ class ReceiverDesk {
   Turns lists_at_once_{16};
   std::unique_ptr<net::SendRing> ring_;  // null: each write is a call of its own
   std::vector<InRing> in_ring_;          // in the order of adding
+  std::vector<uint32_t> apart_;           // of a round through the ring: who is served behind it
   bool may_keep_core_;
   std::unique_ptr<net::CoreKeeper> core_keeper_;  // made when it is first needed
   ptrdiff_t within_host_ = 0;                     // of those who are connected

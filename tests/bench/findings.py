@@ -37,6 +37,8 @@ KILLS, KILL_RUN_S = 50, 2
 REFUSED, CUT_OFF = 100, 10  # times
 MIB = 1 << 20
 BEHIND = 0.1
+AWAY = Work("absent", "broadcaster", 500, 50, 100_000_000, {}, queue={"retention_ms": 1000})
+AWAY_RECEIVERS, AWAY_S = 950, 8
 LARGE = Work("large", "broadcaster", 1, 1, 0, {}, size_bytes=MIB)
 ROUNDS_PER_PAIR = 3  # figures of one whole run differ more from those of the next than the pairs of a work do
 
@@ -315,6 +317,44 @@ def over_ssh(seconds, pairs):
              f"{over}, {alike}: {met}; p50 in µs here/over/here: {text}", "1.02")]
 
 
+def absent(_seconds, pairs):
+    """What receivers cost the others that are expected and stay away, so that all expires for them: without any, with them, and without again."""
+
+    def latency_us(receivers):
+        work = replace(AWAY, receivers=receivers)
+        broker = Broker(work)
+        try:
+            groups = [start_group("receivers", "n2nq", broker.port, (1, AWAY.receivers), receivers, senders_total=work.senders, queue_mode=work.mode),
+                      start_group("senders", "n2nq", broker.port, (1, work.senders), work.senders, load=load_of(work, AWAY_S))]
+            for group in groups:
+                group.wait_for("state", state="connected")
+            for group in groups:
+                group.send(type="start", at_broker_ns=0)
+            groups[1].wait_for("state", state="ended")
+            groups[0].send(type="stop")
+            groups[0].wait_for("state", state="ended")
+            byes = []
+            for group in groups:
+                group.send(type="bye")
+                byes.append(group.wait_for("bye"))
+                group.close()
+        finally:
+            broker.close()
+        if byes[0]["received"] != byes[1]["accepted"] * AWAY.receivers:
+            raise RuntimeError(f"{byes[0]['received']} of {byes[1]['accepted']} x {AWAY.receivers} received")
+        return [byes[0]["figures"]["latency"][key] / 1000 for key in ("p50_ns", "p99_ns")]
+
+    rounds = [tuple(latency_us(AWAY.receivers + away) for away in (0, AWAY_RECEIVERS, 0)) for _ in range(pairs)]
+    found = []
+    for i, figure in enumerate(("p50", "p99")):
+        of_figure = [[one[i] for one in each] for each in rounds]
+        changed, alike = told_of(of_figure)
+        text = "; ".join(f"{here:,.0f}/{there:,.0f}/{again:,.0f}" for here, there, again in of_figure)
+        found.append((f"{AWAY_RECEIVERS} receivers stay away, broadcaster 500 x 50, 0.1 s, retention 1 s: {figure}, and without against without",
+                      f"{changed}, {alike}; {figure} in µs without/with/without: {text}", "1.20"))
+    return found
+
+
 def falls(seconds, _pairs):
     """From which delay on N2NQ does not follow: 50 x 50 and fewer, each delay a whole run of `n2nq-bench`, downwards until it falls behind (one
     message of a hundred is late by more than BEHIND of the run, as the last ones of a queue that grows from the first message on), or a run is
@@ -360,4 +400,4 @@ def falls(seconds, _pairs):
 
 
 FINDINGS = {"thousand": thousand, "killed": killed, "refusals": refusals, "system-calls": system_calls, "allocations": allocations,
-            "falls": falls, "window": window, "ssh": over_ssh, "repeats": repeats}
+            "absent": absent, "falls": falls, "window": window, "ssh": over_ssh, "repeats": repeats}

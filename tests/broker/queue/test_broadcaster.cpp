@@ -189,6 +189,7 @@ TEST(Broadcaster, WhatIsUnderWayDoesNotExpire) {
   EXPECT_TRUE(kit->account(1).skipped[0].empty());
   kit.write_all(1);
   EXPECT_EQ(kit.text(1), "1:0 1:1");
+  kit->bring_books_up_to_date();
   EXPECT_EQ(text_of(of(kit->account(2).skipped, SkipReason::expired)), "1:0-1");
 }
 

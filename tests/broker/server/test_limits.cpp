@@ -373,6 +373,28 @@ int64_t resident_kib(pid_t pid) {
   return 0;
 }
 
+/// Told at once to who is connected and asked for nothing of it. One attempt of several has to be on a machine that is not held up.
+TEST(Limits, WhatExpiresDoesSoWithinATenthOfItsRetention) {
+  constexpr int64_t retention_ns = 500 * net::ns_per_ms;
+  BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}},
+                              {"queue", {{"mode", "broadcaster"}, {"requests", true}, {"retention_ms", retention_ns / net::ns_per_ms}}}});
+  WireClient receiver = WireClient::receiver(broker.port(), 1);
+  receiver.send(wire::Rules{1, {wire::Rule{1, 1, 0, UINT32_MAX}}});  // and no credit
+  WireClient sender = WireClient::sender(broker.port(), 1);
+  int64_t least_ns = INT64_MAX;
+  for (uint64_t index = 0; index < 20 && least_ns > retention_ns + retention_ns / 10; ++index) {
+    const int64_t sent_ns = net::now_ns();
+    sender.publish(1, index, index + 1);
+    Received told;
+    while (told.skipped.empty()) receiver.take(receiver.read().value(), told);
+    EXPECT_EQ(told.skipped[0].reason, wire::SkipReason::expired);
+    const int64_t took_ns = net::now_ns() - sent_ns;
+    EXPECT_GE(took_ns, retention_ns) << "not before its time";
+    least_ns = std::min(least_ns, took_ns);
+  }
+  EXPECT_LE(least_ns, retention_ns + retention_ns / 10);
+}
+
 TEST(Limits, MemoryOfWhatHasExpiredGoesBackToTheHost) {
   constexpr uint64_t messages = 120'000;
   BrokerUnderTest broker(json{{"expect", {{"senders", 1}, {"receivers", 1}}},

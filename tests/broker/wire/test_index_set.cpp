@@ -83,6 +83,8 @@ TEST(IndexSet, ShortRunsBecomeBits) {
   EXPECT_EQ(set.last(), 999'998u);
   EXPECT_EQ(set.count_in(1, 10'000), 5'000u);
   EXPECT_LT(set.text().size(), 1'000'000 / 4 + 4'000);
+  EXPECT_GE(set.text_bytes(), set.text().size());
+  EXPECT_LT(set.text_bytes(), 2 * set.text().size());
   EXPECT_EQ(set_of(set.text()), set);
   EXPECT_EQ(set.add_range(0, 999'999), 500'000u);
   IndexSet all;
@@ -210,6 +212,7 @@ TEST(IndexSet, AgreesWithAPlainSetWhateverIsDone) {
       ASSERT_EQ(a.remove(gone), plain_a.erase(gone) == 1);
       const uint64_t other = below(80);
       ASSERT_EQ(b.add(other), plain_b.insert(other).second);
+      ASSERT_GE(a.text_bytes(), a.text().size());
     }
     std::set<uint64_t> plain_union = plain_a, plain_difference = plain_a;
     plain_union.insert(plain_b.begin(), plain_b.end());
