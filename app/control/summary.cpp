@@ -188,11 +188,12 @@ std::optional<double> sending_s(const Json& senders_bye, double attempted, int s
   return std::max(attempted * gaps.mean_s / senders, alike > 0 ? together_s / alike : 0);
 }
 
-/// How long the receiving took: as long as the sending, or longer when what was sent arrived only later. Behind a warm-up without a plan
+/// How long the receiving took: as long as the sending, or longer when what was sent arrived only later; not until the last receiver has
+/// ended, for one that does not answer, or leaves, takes a while about that. Behind a warm-up without a plan
 /// there is no instant from which all is measured; then it counts from the first delivery that is.
 std::optional<double> receiving_s(const Json& receivers_bye, std::optional<double> sending, const Settings& settings) {
   const bool from_first = settings.senders.warmup_messages > 0 && settings.interval().num_ns == 0;
-  const auto from = receivers_bye.find(from_first ? "first_measured_ns" : "started_ns"), to = receivers_bye.find("ended_ns");
+  const auto from = receivers_bye.find(from_first ? "first_measured_ns" : "started_ns"), to = receivers_bye.find("last_measured_ns");
   const bool known = from != receivers_bye.end() && to != receivers_bye.end() && from->is_number() && to->is_number() && *from > 0;
   if (!sending || !known) return sending;
   return std::max(*sending, (to->get<double>() - from->get<double>()) / ns_in_s);

@@ -17,7 +17,7 @@ namespace n2nq::net {
 
 class CoreKeeper {
  public:
-  /// What the thread is called in proc(5): its waiting is nobody's (core_times()).
+  /// What the thread is called in proc(5).
   static constexpr const char* thread_name = "core-keeper";
 
   /// This process may use two cores or more; with one there is nowhere else to place anybody.

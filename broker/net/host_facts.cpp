@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "broker/net/host_facts.h"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/timex.h>
@@ -14,7 +15,6 @@
 #include <thread>
 
 #include "broker/net/clock.h"
-#include "broker/net/core_keeper.h"
 #include "broker/wire/messages.h"
 
 namespace n2nq::net {
@@ -131,9 +131,11 @@ nlohmann::json involuntary_switches() {
 nlohmann::json core_times() {
   std::error_code error;
   int64_t ran_ns = 0, waited_ns = 0;
+  const int nice_of_process = getpriority(PRIO_PROCESS, static_cast<id_t>(getpid()));
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    std::string name;
-    if (std::getline(std::ifstream(task.path() / "comm"), name) && name == CoreKeeper::thread_name) continue;
+    const int thread = std::atoi(task.path().filename().c_str());
+    // Who gives way to the others waits on purpose: what keeps a core, what writes logs.
+    if (sched_getscheduler(thread) == SCHED_IDLE || getpriority(PRIO_PROCESS, static_cast<id_t>(thread)) > nice_of_process) continue;
     std::ifstream file(task.path() / "schedstat");  // proc(5): on a core, waiting in its queue (ns), number of turns
     int64_t ran = 0, waited = 0;
     if (!(file >> ran >> waited)) continue;  // it has just ended, or the kernel does not count

@@ -68,8 +68,8 @@ void ClockWatch::connect() {
   net::Connection::Handler& self = *this;
   try {
     connection_ = std::make_unique<net::Connection>(loop_, broker_, wire::frame_bytes_max_from_broker_before_welcome, self);
-  } catch (const std::system_error&) {  // no route, no free port, …
-    lose();
+  } catch (const std::system_error& error) {  // no route, no free port, …
+    lose(error.what());
   }
 }
 
@@ -89,40 +89,52 @@ void ClockWatch::on_due() {
       return connect();
     case State::connecting:
     case State::greeting:
-      return lose();
+      return lose("no answer from " + broker_.text());
     case State::probing:
-      return asked_ns_ == 0 ? probe() : lose();
+      return asked_ns_ == 0 ? probe() : lose("no answer to a probe");
   }
 }
 
 /// Not from inside a call of the connection's handler: it destroys nothing, but connects anew later.
-void ClockWatch::lose() {
+void ClockWatch::lose(const std::string& why) {
+  tell_why_not(why);
   if (connection_) connection_->close();
   state_ = State::closed;
   pause_ns_ = std::clamp(pause_ns_ * 2, pause_first_ns, pause_max_ns);
   timer_.arm(net::now_ns() + pause_ns_);
 }
 
-void ClockWatch::on_closed(const std::string& /*reason*/) {
-  lose();
+void ClockWatch::tell_why_not(const std::string& why) {
+  const std::lock_guard lock(why_mutex_);
+  why_not_ = why;
 }
 
-void ClockWatch::on_malformed(const std::string& /*error*/) {
-  lose();
+std::string ClockWatch::why_not() const {
+  const std::lock_guard lock(why_mutex_);
+  return why_not_;
+}
+
+void ClockWatch::on_closed(const std::string& reason) {
+  lose(reason);
+}
+
+void ClockWatch::on_malformed(const std::string& error) {
+  lose(error);
 }
 
 void ClockWatch::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
   if (frame.type == wire::FrameType::heartbeat && state_ == State::probing) return;
   if (frame.type == wire::FrameType::welcome && state_ == State::greeting) {
     const auto welcome = wire::Welcome::decode(frame.body);
-    if (!welcome || welcome->version_read != wire::version) return lose();
+    if (!welcome || welcome->version_read != wire::version) return lose("it speaks another version of the wire protocol");
     state_ = State::probing;
+    tell_why_not({});
     pause_ns_ = 0;
     begin_burst();
     return probe();
   }
   const auto reply = frame.type == wire::FrameType::probe_reply ? wire::ProbeReply::decode(frame.body) : std::nullopt;
-  if (!reply || state_ != State::probing || asked_ns_ == 0 || reply->t1_ns != asked_ns_) return lose();
+  if (!reply || state_ != State::probing || asked_ns_ == 0 || reply->t1_ns != asked_ns_) return lose("it answers a probe with something else");
   take(*reply, read_ns);
 }
 

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "broker/net/connection.h"
@@ -33,7 +35,12 @@ class ClockWatch : private net::Connection::Handler {
   ~ClockWatch() override;
 
   /// Any thread: from this instant on the bounds count for `worst`.
-  void measure_from(std::int64_t now_ns) { measured_from_ns_.store(now_ns, std::memory_order_relaxed); }
+  /// Or from an earlier one that was told.
+  void measure_from(std::int64_t now_ns) {
+    if (now_ns < measured_from_ns_.load(std::memory_order_relaxed)) measured_from_ns_.store(now_ns, std::memory_order_relaxed);
+  }
+  /// Any thread: why no probe is answered, as far as that was seen; empty: they are.
+  std::string why_not() const;
   /// Ends the thread. What is known of the clock until `ended_ns`, when the last service ended (0: none has); none: no probe was ever
   /// answered. The thread that made it.
   std::optional<measure::ClockReport> finish(std::int64_t ended_ns);
@@ -48,7 +55,8 @@ class ClockWatch : private net::Connection::Handler {
 
   void connect();
   void on_due();
-  void lose();
+  void lose(const std::string& why);
+  void tell_why_not(const std::string& why);
   void probe();
   void begin_burst();
   bool is_burst_over();
@@ -65,6 +73,8 @@ class ClockWatch : private net::Connection::Handler {
   const wire::Token token_;
   const OnReport on_report_;
   std::atomic<std::int64_t> measured_from_ns_{INT64_MAX};
+  mutable std::mutex why_mutex_;
+  std::string why_not_;
 
   // The watch's thread.
   net::EventLoop loop_;

@@ -75,7 +75,6 @@ void Group::connect_services() {
 void Group::look_at_clocks() {
   if (!waits_for_clocks_ || !knows_clocks() || state() != State::waiting) return;
   waits_for_clocks_ = false;
-  waiting_told_ = UINT64_MAX;  // for something else from now on
   connect_services();
 }
 
@@ -155,9 +154,13 @@ void Group::start(const StartOrder& order) {
     if (!order.late_ns) started_late_ns_ = late_ns;
     start_ns_ = settings_.role == WorkerRole::senders ? start_ns_ + late_ns : std::max(start_ns_, wanted_ns + late_ns);
   }
-  if (clock_watch_) clock_watch_->measure_from(start_ns_ - order.lead_ns);
+  measure_clock_from(start_ns_ - order.lead_ns);
   begin(start_ns_);
   start_timer_.arm(start_ns_ - order.lead_ns);
+}
+
+void Group::measure_clock_from(std::int64_t instant_ns) {
+  if (clock_watch_) clock_watch_->measure_from(instant_ns);
 }
 
 void Group::run_at_start() {
@@ -239,13 +242,24 @@ void Group::tell_state(nlohmann::json extra) {
 }
 
 void Group::tell_waiting() {
+  if (state() != State::waiting) return;
   const std::uint64_t connected = amount() - services_in(ServiceState::waiting);
-  if (connected == waiting_told_ || state() != State::waiting) return;
-  waiting_told_ = connected;
   std::string what = std::to_string(connected) + " of " + std::to_string(amount()) + " connected";
   if (waits_for_clocks_) what = "the clocks are being compared before anybody connects";
   if (connected == amount()) what = "all connected, and its clock is being compared with this host's";
+  if (const std::string why = why_waiting(); !why.empty()) what += "; last: " + why;
+  if (what == waiting_told_) return;
+  waiting_told_ = what;
   tell_state({{"for", "N2NQ at " + address_ + " (" + what + ")"}});
+}
+
+/// What was in the way of a connection when it was tried last, of any that is waited for; empty: nothing yet.
+std::string Group::why_waiting() {
+  for (std::size_t place = 0; place < amount(); ++place) {
+    const Service& each = service(place);
+    if (each.state() == ServiceState::waiting && !each.last_reason().empty()) return each.last_reason();
+  }
+  return clock_watch_ && !clock_known_ ? clock_watch_->why_not() : std::string();
 }
 
 nlohmann::json Group::log_json() const {

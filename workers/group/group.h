@@ -75,6 +75,8 @@ class Group : public ServiceObserver {
   static bool is_in(const Ranges& ranges, std::uint32_t number) {
     return std::ranges::any_of(ranges, [number](const auto& range) { return range.first <= number && number <= range.second; });
   }
+  /// What comes from this instant on is measured: the clock's bounds count.
+  void measure_clock_from(std::int64_t instant_ns);
   /// The service with a number of this group.
   std::size_t place_of(std::uint32_t number) const { return number - settings_.first; }
   Recorder& recorder() { return recorder_; }
@@ -115,6 +117,7 @@ class Group : public ServiceObserver {
   void set_state(State state);
   void tell_state(nlohmann::json extra = nlohmann::json::object());
   void tell_waiting();
+  std::string why_waiting();
   void judge_state();
   void watch_clock();
   void take_clock(const measure::ClockReport& report);
@@ -147,7 +150,7 @@ class Group : public ServiceObserver {
   std::int64_t ended_ns_ = 0;
   std::optional<std::int64_t> started_late_ns_;
   bool start_told_ = false;
-  std::uint64_t waiting_told_ = UINT64_MAX;  // how many were connected when it was said last
+  std::string waiting_told_;  // last
   std::int64_t tick_due_ns_ = 0;
   net::Timer tick_timer_;
   net::Timer start_timer_;

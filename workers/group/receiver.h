@@ -4,6 +4,7 @@
 // its checksum is wrong, unless it is told to misbehave. Warm-up is treated like the rest, but counted apart and measured nowhere.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -31,8 +32,10 @@ class Receiver : public Service {
     std::vector<Receiver*> all;
     std::map<std::uint32_t, wire::IndexSet> skipped;
     bool begun = false;                   // traffic
+    bool measures = false;                // between clocks that are apart, as long as it has not begun: a first delivery came
+    std::function<void(std::int64_t received_ns)> on_first;  // that one
     ClockCorrection clocks;
-    std::int64_t first_measured_ns = 0;  // when the first delivery came that was measured; 0: none yet
+    std::int64_t first_measured_ns = 0, last_measured_ns = 0;  // when the first and the last delivery came that were measured; 0: none yet
     DeliveryHistograms<measure::FineHistogram> histograms;
   };
 

@@ -26,6 +26,10 @@ ReceiverGroup::ReceiverGroup(net::EventLoop& loop, WorkerSettings settings, Tell
   shared_.senders_total = this->settings().senders_total;
   shared_.warmup_messages = this->settings().warmup_messages;
   shared_.requests = this->settings().requests.has_value();
+  shared_.on_first = [this](std::int64_t received_ns) {
+    begun_ns_ = received_ns;
+    measure_clock_from(received_ns);
+  };
   if (!is_broadcaster()) shared_.balanced = &balanced_;
   for (std::uint32_t place = 0; place < amount(); ++place) receivers_.emplace_back(tools(), this->settings().first + place, place, shared_);
   for (const RequestOrder& order : this->settings().requests.value_or(std::vector<RequestOrder>{})) request(order);
@@ -81,7 +85,7 @@ void ReceiverGroup::note_late(const ClockOrder& order, std::int64_t now_ns) {
 
 void ReceiverGroup::begin(std::int64_t start_ns) {
   shared_.begun = true;
-  begun_ns_ = start_ns;
+  begun_ns_ = begun_ns_ ? std::min(*begun_ns_, start_ns) : start_ns;
   for (Receiver& receiver : receivers_) receiver.run();
 }
 
@@ -199,8 +203,9 @@ void ReceiverGroup::put_totals(nlohmann::json& bye) {
     services.push_back(std::move(entry));
   }
   bye["services"] = std::move(services);
-  if (settings().warmup_messages > 0)
-    bye["first_measured_ns"] = shared_.first_measured_ns == 0 ? nlohmann::json(nullptr) : nlohmann::json(shared_.first_measured_ns);
+  const auto or_null = [](std::int64_t instant_ns) { return instant_ns == 0 ? nlohmann::json(nullptr) : nlohmann::json(instant_ns); };
+  if (settings().warmup_messages > 0) bye["first_measured_ns"] = or_null(shared_.first_measured_ns);
+  bye["last_measured_ns"] = or_null(shared_.last_measured_ns);
   keep_larger(senders_late_, shared_.clocks.worst_before());
   if (senders_late_) bye["senders_clock_late"] = *senders_late_;
   bye["delivered_sets"] = is_broadcaster() ? nlohmann::json::array() : measure::sender_sets_json(balanced_.sets());

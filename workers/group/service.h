@@ -66,6 +66,8 @@ class Service : public QueueHandler {
 
   std::uint32_t number() const { return number_; }
   const std::string& name() const { return name_; }
+  /// Why its connection broke last, or could not be made; empty: neither was so.
+  const std::string& last_reason() const { return last_reason_; }
   std::uint16_t source_port() const { return source_port_; }  // of the last connection; 0: never connected
   std::uint32_t connections() const { return connections_; }  // so far
   /// Any thread.

@@ -16,6 +16,7 @@ namespace {
 /// One PUBLISH is at most this long (unless a single message is longer): long enough to make system calls rare, short enough that the
 /// last message of a batch does not wait noticeably for the first.
 constexpr std::uint32_t batch_bytes_wanted = 64 * 1024;
+constexpr std::int64_t heartbeat_phases = 64;
 /// Beside the longest silence that is put up with: an end that stood still has to find out first that it hears nothing.
 constexpr std::int64_t unread_slack_ns = 5 * net::ns_per_s;
 
@@ -112,6 +113,9 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
   frame_bytes_max_ = welcome.frame_bytes_max;
   heartbeat_ns_ = std::int64_t{welcome.heartbeat_ms} * net::ns_per_ms;
   state_ = State::open;
+  // All of a group connect within a moment, and those that only listen would say for ever that they live at one moment, too: one write each,
+  // while nobody reads.
+  last_sent_ns_ = net::now_ns() - heartbeat_ns_ / 4 * (identity_.number % heartbeat_phases) / heartbeat_phases;
   OpenFacts facts;
   facts.next_index = welcome.next_index;
   facts.incarnation = welcome.epoch;

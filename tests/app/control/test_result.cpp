@@ -48,6 +48,13 @@ TEST_F(ResultTest, services_have_the_same_figures) {
   EXPECT_EQ(out["ledger"]["expected"], 2);
 }
 
+TEST_F(ResultTest, the_receiving_lasts_until_the_last_delivery) {
+  receivers.update({{"started_ns", 1'000'000'000}, {"last_measured_ns", 6'000'000'000}, {"ended_ns", 20'000'000'000}});
+  finish();
+  EXPECT_EQ(summary()["rates"]["received_over_s"], 5.0) << "whatever a receiver had to wait for after that";
+  EXPECT_EQ(summary()["rates"]["received_per_s"], 0.4);
+}
+
 TEST_F(ResultTest, rates_and_plan) {
   finish();
   const Json out = summary();

@@ -2,11 +2,16 @@
 #include "broker/net/turns.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <ctime>
 #include <thread>
+
+#include "broker/net/clock.h"
+#include "broker/net/host_facts.h"
 
 namespace n2nq::net {
 namespace {
@@ -50,6 +55,26 @@ TEST_F(Turns, long_ones_are_ones_own_alone) {
   if (before_ns == 0) GTEST_SKIP() << "this kernel knows no turns of one's own";
   EXPECT_EQ(own_ns, long_turn_ns);
   EXPECT_EQ(of_its_child_ns, before_ns);
+}
+
+TEST(CoreTimes, leave_out_who_gives_way_to_the_others) {
+  const auto ran_ns = [] { return core_times().at("ran_ns").get<int64_t>(); };
+  if (!core_times().is_object()) GTEST_SKIP() << "this kernel does not count how long threads run";
+  constexpr int64_t busy_ns = 100 * ns_per_ms;
+  const auto run = [&](int nice) {
+    int64_t now_ran_ns = 0;
+    std::thread([&] {
+      EXPECT_EQ(setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), nice), 0);
+      timespec used{};
+      while (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used), used.tv_sec * ns_per_s + used.tv_nsec < busy_ns) {
+      }
+      now_ran_ns = ran_ns();
+    }).join();
+    return now_ran_ns;
+  };
+  const int64_t before_ns = ran_ns(), given_way_ns = run(5), as_usual_ns = run(getpriority(PRIO_PROCESS, 0));
+  EXPECT_LT(given_way_ns, before_ns + busy_ns / 2);
+  EXPECT_GE(as_usual_ns, before_ns + busy_ns);
 }
 
 }  // namespace
