@@ -352,9 +352,7 @@ void MainWindow::fit_to_screen() {
 void MainWindow::remember() {
   // Without a preset nobody knows next time what they were changed from.
   memory_.set_settings(presets_.name().isEmpty() ? presets_.settings_to_run() : form_.settings(), presets_.name());
-  WindowMemory::Layout layout{saveGeometry(), bench_->layout_state(), memory_.layout().rows};
-  if (!charts_on_page_) layout.rows = bench_->rows_state();
-  memory_.set_layout(layout);
+  memory_.set_layout({saveGeometry(), bench_->layout_state(), bench_->rows_state()});
 }
 
 QStringList MainWindow::page_names() const {
@@ -531,6 +529,11 @@ bool MainWindow::may_stop_case() {
   return question.clickedButton() == stop;
 }
 
+void MainWindow::tell_closing(const QString& text) {
+  messages_->withdraw(closing_topic);
+  messages_->add(MessageBar::Kind::remark, text, closing_topic);
+}
+
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (actions_.is_on() && !may_close()) return event->ignore();
   if (cases_->desk().is_on()) {
@@ -538,7 +541,10 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     remember();
     closing_ = true;
     cases_->desk().stop_now();
-    if (cases_->desk().is_on()) return event->ignore();
+    if (cases_->desk().is_on()) {
+      tell_closing(QStringLiteral("The run in progress is being stopped, and counts as not run; then the window closes. Close once more to wait for nothing."));
+      return event->ignore();
+    }
   }
   remember();
   if (actions_.is_on()) {
@@ -548,11 +554,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     closing_ = true;
   }
   if (actions_.is_on()) {
-    messages_->withdraw(closing_topic);
-    messages_->add(
-        MessageBar::Kind::remark,
-        QStringLiteral("Close once more to leave what is not here yet; else the window closes when the run and its logs are here."),
-        closing_topic);
+    tell_closing(QStringLiteral("Close once more to leave what is not here yet; else the window closes when the run and its logs are here."));
     return event->ignore();
   }
   if (checker_ != nullptr) checker_->cancel();  // what it asks for is asked beside the window

@@ -99,6 +99,7 @@ class MainWindow : public QMainWindow {
   void measure_cpu();
   bool may_close();
   bool may_stop_case();
+  void tell_closing(const QString& text);
   void refresh_hold();
   void connect_cases();
 

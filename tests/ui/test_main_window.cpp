@@ -305,6 +305,24 @@ void TestMainWindow::charts_move_to_their_page_in_a_low_window() {
   QCoreApplication::processEvents();
   const int again = bench.find<QWidget>(QStringLiteral("charts_card"))->height();
   QVERIFY2(qAbs(again - height) < height / 4, qPrintable(QStringLiteral("%1 px, before %2 px").arg(again).arg(height)));
+  // Another share of the page, which outlives a session that begins in a low window.
+  auto* rows = bench.find<QSplitter>(QStringLiteral("splitter_rows"));
+  QWidget* handle = rows->handle(1);
+  const QPoint grip = handle->rect().center();
+  QTest::mousePress(handle, Qt::LeftButton, {}, grip);
+  QTest::mouseMove(handle, grip + QPoint(0, 60));
+  QTest::mouseRelease(handle, Qt::LeftButton, {}, grip + QPoint(0, 60));
+  QCoreApplication::processEvents();
+  const int chosen = bench.find<QWidget>(QStringLiteral("charts_card"))->height();
+  QVERIFY2(chosen < again - 30, qPrintable(QStringLiteral("%1 px, before %2 px").arg(chosen).arg(again)));
+  bench.window().resize(1280, 720);
+  bench.reopen();
+  bench.window().resize(1280, 720);
+  QCoreApplication::processEvents();
+  bench.window().resize(1440, 900);
+  QCoreApplication::processEvents();
+  const int kept = bench.find<QWidget>(QStringLiteral("charts_card"))->height();
+  QVERIFY2(qAbs(kept - chosen) < 10, qPrintable(QStringLiteral("%1 px, chosen %2 px").arg(kept).arg(chosen)));
 }
 
 void TestMainWindow::the_window_fits_into_1280_by_720() {

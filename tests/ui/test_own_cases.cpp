@@ -127,6 +127,11 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(BenchWindow::wait_for([this] { return table()->model()->rowCount() == own + 3; }));
     QVERIFY(settled());
     QCOMPARE(desk().rows()[static_cast<std::size_t>(table()->currentIndex().row())].file.name, "edited-2");  // though another row was looked at
+    // Who makes one wants to run it.
+    const int copy = table()->currentIndex().row();
+    QVERIFY(desk().rows()[static_cast<std::size_t>(copy)].ticked);
+    QCOMPARE(bench->find<QAbstractButton>(QStringLiteral("button_cases_run"))->text(), QStringLiteral("Run selected 2"));
+    desk().set_ticked(copy, false);
     // With a mistake in it nothing begins.
     const auto edited = [this] {
       const auto& rows = desk().rows();

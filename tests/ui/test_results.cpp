@@ -98,6 +98,21 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     QVERIFY(settled());
   }
 
+  void who_reads_further_down_goes_on_reading_there_when_the_list_is_read_again() {
+    const int height_px = table()->height();
+    const auto back = qScopeGuard([&] { table()->setFixedHeight(height_px), table()->setMinimumHeight(0), table()->setMaximumHeight(QWIDGETSIZE_MAX); });
+    table()->setFixedHeight(table()->horizontalHeader()->height() + table()->rowHeight(0) * 3 / 2);
+    QCoreApplication::processEvents();
+    table()->selectRow(0);
+    table()->scrollToBottom();
+    const int value = table()->verticalScrollBar()->value();
+    QVERIFY(value > 0);
+    page().refresh();
+    QVERIFY(settled());
+    QCOMPARE(table()->verticalScrollBar()->value(), value);
+    QCOMPARE(table()->selectionModel()->selectedRows().value(0).row(), 0);
+  }
+
   void a_run_opens_with_its_figures_and_a_spike_tells_its_slowest_messages() {
     table()->selectRow(1);
     QVERIFY(bench->click(QStringLiteral("button_result_open")));
@@ -155,6 +170,12 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     QVERIFY2(slow->item(0, 5)->toolTip().contains(QStringLiteral("less than its ± of 21.5 µs")), qPrintable(slow->item(0, 5)->toolTip()));
     QVERIFY(slow->item(0, 5)->foreground() != slow->item(0, 8)->foreground());
     QVERIFY(bench->find<QLabel>(QStringLiteral("slow_title"))->text().endsWith(QStringLiteral("Grey: less than its ±")));
+    // In the other theme in that one's grey.
+    const auto grey_now = [&] { return slow->item(0, 5)->foreground().color() == bench->window().theme().tokens().secondary; };
+    for (const auto choice : {n2nq::ui::ThemeChoice::dark, n2nq::ui::ThemeChoice::light}) {
+      bench->window().theme().choose(choice);
+      QVERIFY(grey_now());
+    }
   }
 
   void tables_have_words_where_files_have_keys() {

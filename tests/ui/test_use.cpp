@@ -7,6 +7,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QScreen>
+#include <QSignalSpy>
 #include <QSplitter>
 #include <QTabBar>
 #include <QTest>
@@ -15,6 +16,7 @@
 #include "ui/card/receivers_card.h"
 #include "ui/card/run_panel.h"
 #include "ui/page/bench_page.h"
+#include "ui/text/figures.h"
 #include "ui/widget/elided_label.h"
 #include "ui/widget/message_bar.h"
 #include "ui/widget/service_table.h"
@@ -48,6 +50,8 @@ class TestUse : public QObject {
   void headings_are_whole_at_1280_by_720();
   void waiting_texts_are_whole();
   void a_log_before_a_run_is_answered();
+  void the_log_that_opens_is_that_of_the_table_one_is_in();
+  void what_settings_bring_is_told_before_each_run();
   void a_log_is_offered_of_who_was_started();
   void every_setting_in_sight_has_its_label();
 };
@@ -476,6 +480,49 @@ void TestUse::a_log_before_a_run_is_answered() {
   QVERIFY(bench.window().bench_page()->messages()->messages().last().contains(QStringLiteral("no log yet")));
   QTest::keyClick(&bench.window(), Qt::Key_L, Qt::ControlModifier);
   QCOMPARE(bench.window().bench_page()->messages()->messages().size(), 1);
+}
+
+void TestUse::the_log_that_opens_is_that_of_the_table_one_is_in() {
+  BenchWindow bench;
+  activate(bench);
+  bench.set({{"senders.messages", "5"}});
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  const auto click_row = [&bench](const char* name, int row) {
+    auto* table = bench.find<ui::ServiceTable>(QString::fromLatin1(name));
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(row, 0)).center());
+  };
+  const auto asked = [&bench] {
+    QSignalSpy spy(bench.window().bench_page(), &ui::BenchPage::log_requested);
+    bench.window().bench_page()->request_selected_log();
+    return spy.isEmpty() ? QString() : ui::service_name(spy[0][0].value<app::Role>(), spy[0][1].toInt());
+  };
+  click_row("senders_table", 2);
+  QCOMPARE(asked(), QStringLiteral("S003"));
+  click_row("receivers_table", 4);
+  QCOMPARE(asked(), QStringLiteral("R005"));
+  click_row("senders_table", 2);  // which is selected already
+  QCOMPARE(asked(), QStringLiteral("S003"));
+  bench.window().logs().close_all();
+}
+
+void TestUse::what_settings_bring_is_told_before_each_run() {
+  BenchWindow bench;
+  activate(bench);
+  bench.set({{"senders.messages", "none"}});
+  const QString remark = bench.form().remarks().value(0);
+  QVERIFY(remark.contains(QStringLiteral("until it is stopped")));
+  QVERIFY(bench.find<QLabel>(QStringLiteral("remarks"))->isVisible());
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::running));
+  QVERIFY2(!bench.messages().contains(remark), "it stood in the middle card");
+  QVERIFY(bench.click(QStringLiteral("button_stop_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::finished));
+  // There stands the verdict now.
+  QVERIFY(bench.click(QStringLiteral("button_start_all")));
+  QVERIFY(bench.wait_for_state(app::RunState::running));
+  QVERIFY2(bench.messages().contains(remark), qPrintable(bench.messages()));
+  bench.end_run();
 }
 
 void TestUse::a_log_is_offered_of_who_was_started() {

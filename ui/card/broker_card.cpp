@@ -214,6 +214,10 @@ void BrokerCard::show_figures(const app::LiveFigures& figures) {
   panel_->show_figures(figures);
 }
 
+bool BrokerCard::has_told(const QString& remark) const {
+  return panel_->has_told(remark);
+}
+
 void BrokerCard::clear_figures() {
   stages_->clear();
   ledger_->clear_figures();

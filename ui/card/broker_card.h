@@ -28,6 +28,8 @@ class BrokerCard : public Card {
 
   void show_figures(const app::LiveFigures& figures);
   void clear_figures();
+  /// Whether this remark about the settings stood in sight when the run began.
+  bool has_told(const QString& remark) const;
   /// Unfolds the advanced settings, so that a field in there can be seen.
   void show_advanced(bool shown);
   bool is_advanced_shown() const;

@@ -194,6 +194,10 @@ void CaseFigureCard::fill_table() {
   }
   int place = 0;
   for (auto& [x, row] : rows) row = place++;
+  // The cell that a person is at stays the current one, wherever its row is then.
+  const auto x_at = [this](int row) { return table_->item(row, 0) ? table_->item(row, 0)->text() : QString(); };
+  const QString current_x = x_at(table_->currentRow());
+  const int current_column = table_->currentColumn();
   table_->clear();
   table_->setRowCount(place);
   table_->setColumnCount(static_cast<int>(figure_.series.size()) + 1);
@@ -236,6 +240,11 @@ void CaseFigureCard::fill_table() {
     const int least = column == 0 ? first_column_px : column_px_min;
     table_->setColumnWidth(column, std::clamp(table_->columnWidth(column) + space::between, least, most));
   }
+  table_->setAutoScroll(false);
+  for (int row = 0; row < place && !current_x.isEmpty(); ++row) {
+    if (x_at(row) == current_x) table_->setCurrentCell(row, std::min(current_column, table_->columnCount() - 1), QItemSelectionModel::NoUpdate);
+  }
+  table_->setAutoScroll(true);
 }
 
 void CaseFigureCard::choose_point(const app::FigureHit& hit) {

@@ -118,7 +118,9 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, const QString& cases
     // The list was made anew: the same case stays chosen, unless another one was waited for.
     const auto& rows = desk_.rows();
     const auto is_awaited = [this](const CasesDesk::Row& row) { return !row.file.built_in && row.file.name == awaited_own_; };
-    if (std::any_of(rows.begin(), rows.end(), is_awaited)) {
+    const auto awaited = std::find_if(rows.begin(), rows.end(), is_awaited);
+    if (awaited != rows.end()) {
+      desk_.set_ticked(static_cast<int>(awaited - rows.begin()), true);  // who makes one wants to run it
       current_name_ = std::exchange(awaited_own_, {});
       current_is_own_ = true;
     }
@@ -439,6 +441,7 @@ void CasesCard::refresh() {
   }
   const std::size_t runnable = runnable_rows().size();
   copy_->setEnabled(current_row() >= 0);
+  run_selected_->setText(ticked.empty() ? QStringLiteral("Run selected") : QStringLiteral("Run selected %1").arg(ticked.size()));
   run_selected_->setEnabled(refused.isEmpty() && !ticked.empty() && in_the_way.isEmpty());
   run_selected_->setToolTip(!refused.isEmpty()     ? refused
                             : ticked.empty()       ? QString::fromLatin1(none_ticked)

@@ -171,6 +171,7 @@ ReportView::ReportView(Theme& theme, QWidget* parent) : QWidget(parent), theme_(
   right->addWidget(stack_, 1);
   row->addLayout(right, 1);
   connect(parts_, &QListWidget::currentRowChanged, this, &ReportView::show_row);
+  connect(&theme_, &Theme::changed, this, [this] { show_row(parts_->currentRow()); });  // grey cells have the theme's grey
   connect(figure_, &FigureView::point_clicked, this, [this](const app::FigureHit& hit) {
     if (figure_->figure().id == QLatin1String(over_time)) show_slice(hit.point);
   });

@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QShortcut>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -173,12 +174,23 @@ QWidget* ResultsList::make_details() {
 void ResultsList::set_entries(std::vector<app::ResultEntry> entries) {
   QStringList folders;
   for (const app::ResultEntry& entry : chosen()) folders += entry.folder;
+  const auto folder_of = [this](const QModelIndex& index) { return index.isValid() ? model_->entry(index.row()).folder : QString(); };
+  const QString current = folder_of(table_->currentIndex());
+  // Who reads further down goes on reading there; at the top the newest are to be seen. (It scrolls by rows.)
+  QScrollBar* bar = table_->verticalScrollBar();
+  const QString topmost = bar->value() > 0 ? folder_of(model_->index(bar->value(), 0)) : QString();
   loading_ = false;
   // For a moment nothing is chosen: what is being typed must not go with that.
   refilling_ = true;
   model_->set_entries(std::move(entries));
   refill_tags();
+  table_->setAutoScroll(false);
   choose(folders);
+  if (const int row = model_->row_of(current); row >= 0)
+    table_->selectionModel()->setCurrentIndex(model_->index(row, 0), QItemSelectionModel::NoUpdate);
+  table_->setAutoScroll(true);
+  table_->doItemsLayout();  // until then there is nowhere to scroll to
+  if (const int row = model_->row_of(topmost); row >= 0) bar->setValue(row);
   refilling_ = false;
   refresh();
   fit_columns();

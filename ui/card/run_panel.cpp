@@ -244,6 +244,8 @@ void RunPanel::refresh() {
   const bool idle = state == app::RunState::idle || preparing;  // no counts yet
   const bool finished = state == app::RunState::finished;
   if (actions_.is_on()) gives_room_ = false;
+  if (preparing && !preparing_) told_ = remarks_->isVisible() ? form_.remarks() : QStringList();
+  preparing_ = preparing;
   invitation_box_->setVisible(idle && !compact_);
   const QStringList remarks = form_.remarks();
   remarks_->setVisible(idle && !preparing && !remarks.isEmpty());

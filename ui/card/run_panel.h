@@ -28,6 +28,8 @@ class RunPanel : public QWidget {
   /// Leaves room to what stands below: nothing is shown that is not about a run; and of a run that is over when this is called, only the
   /// verdict, until the next one starts.
   void set_compact(bool compact);
+  /// Whether this remark about the settings stood here, in sight, when the run began.
+  bool has_told(const QString& remark) const { return told_.contains(remark); }
 
  signals:
   void open_folder_requested();
@@ -54,6 +56,8 @@ class RunPanel : public QWidget {
   QWidget *invitation_box_, *verdict_row_, *counts_;
   std::vector<Tile*> tiles_;
   Tile* lost_;  // in the place of what is in flight, once that is over
+  QStringList told_;  // remarks that were in sight when the run began
+  bool preparing_ = false;
   bool compact_ = false;
   bool gives_room_ = false;  // compact, and no run was on since then: what one brings is in sight, and stays there when it is over
 };

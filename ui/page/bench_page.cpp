@@ -54,7 +54,7 @@ BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const app::HostBoo
   all->addWidget(rows_, 1);
 
   // The shares a person chose, not those that a window on its way to being low leaves.
-  connect(rows_, &QSplitter::splitterMoved, this, [this] { row_sizes_ = rows_->sizes(); });
+  connect(rows_, &QSplitter::splitterMoved, this, [this] { rows_kept_ = rows_->saveState(); });
   connect_tables();
   connect(broker_, &BrokerCard::log_requested, this, &BenchPage::broker_log_requested);
   connect(broker_, &BrokerCard::open_folder_requested, this, &BenchPage::open_folder_requested);
@@ -79,13 +79,14 @@ void BenchPage::connect_tables() {
     connect(table, &ServiceTable::log_requested, this, [this, role](int number) { emit log_requested(role, number); });
     connect(table, &ServiceTable::visible_rows_changed, this,
             [this, role](int first, int last) { actions_.run().set_visible_rows(role, first, last); });
-    connect(table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this, role] { selected_role_ = role; });
+    // Not with the selection: it is set again when a table's rows are made anew, and a click on the row that is selected changes none.
+    connect(table, &ServiceTable::focused, this, [this, role] { selected_role_ = role; });
   }
 }
 
 // Not before the page is laid out: until then sizes are those of an empty page.
 void BenchPage::note_rows() {
-  if (rows_->isVisible() && charts_->isVisible() && rows_->count() == 2) row_sizes_ = rows_->sizes();
+  if (rows_->isVisible() && charts_->isVisible() && rows_->count() == 2) rows_kept_ = rows_->saveState();
 }
 
 ChartsCard* BenchPage::release_charts() {
@@ -95,7 +96,7 @@ ChartsCard* BenchPage::release_charts() {
 void BenchPage::hold_charts() {
   rows_->addWidget(charts_);
   charts_->show();
-  rows_->setSizes(row_sizes_);
+  share_rows();
 }
 
 void BenchPage::show_field(const QString& key) {
@@ -128,7 +129,7 @@ void BenchPage::start_fresh() {
 }
 
 void BenchPage::show_message(const QString& text) {
-  if (form_.remarks().contains(text)) return;  // stood in the middle card before the start
+  if (broker_->has_told(text)) return;
   bool died = false;
   for (const app::Role role : {app::Role::broker, app::Role::senders, app::Role::receivers}) {
     const app::ProcessStatus status = actions_.run().process(role);
@@ -154,13 +155,17 @@ QByteArray BenchPage::layout_state() const {
 }
 
 QByteArray BenchPage::rows_state() const {
-  return rows_->saveState();
+  return rows_->count() == 2 ? rows_->saveState() : rows_kept_;
 }
 
 void BenchPage::restore_layout(const QByteArray& cards, const QByteArray& rows) {
   if (cards.isEmpty() || !cards_->restoreState(cards)) cards_->setSizes({card_shares[0], card_shares[1], card_shares[2]});
-  if (rows.isEmpty() || !rows_->restoreState(rows)) rows_->setSizes({row_shares[0], row_shares[1]});
-  row_sizes_ = {row_shares[0], row_shares[1]};
+  rows_kept_ = rows;
+  share_rows();
+}
+
+void BenchPage::share_rows() {
+  if (rows_kept_.isEmpty() || !rows_->restoreState(rows_kept_)) rows_->setSizes({row_shares[0], row_shares[1]});
 }
 
 }  // namespace n2nq::ui

@@ -55,6 +55,7 @@ class BenchPage : public QWidget {
   void start_fresh();
   void show_message(const QString& text);
   void mark_states(app::Role role);
+  void share_rows();
 
   SettingsForm& form_;
   RunActions& actions_;
@@ -65,7 +66,7 @@ class BenchPage : public QWidget {
   BrokerCard* broker_;
   ReceiversCard* receivers_;
   ChartsCard* charts_;
-  QList<int> row_sizes_;  // with the charts
+  QByteArray rows_kept_;  // their shares, with the charts; empty: the usual ones
   app::Role selected_role_ = app::Role::receivers;
 };
 

@@ -71,7 +71,10 @@ CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
     // While a case runs, nothing is read anew.
     if (std::exchange(was_on_, desk_->is_on()) && !was_on_) refresh();
   });
-  connect(desk_, &CasesDesk::hold_changed, this, &CasesPage::refresh_again);
+  connect(desk_, &CasesDesk::hold_changed, this, [this] {
+    refresh_again();
+    if (desk_->hold().isEmpty()) refresh();
+  });
   // Behind the signal: the question turns an event loop of its own.
   connect(desk_, &CasesDesk::build_asked, this, &CasesPage::ask_build, Qt::QueuedConnection);
   connect(&theme_, &Theme::changed, this, &CasesPage::show_figure);
@@ -92,8 +95,9 @@ void CasesPage::showEvent(QShowEvent* event) {
   refresh();
 }
 
+// Not beside a run: reading what hundreds of runs left takes a core for seconds, and what is measured may need it.
 void CasesPage::refresh() {
-  if (isVisible()) desk_->reload();
+  if (isVisible() && (!desk_->is_loaded() || desk_->hold().isEmpty())) desk_->reload();
 }
 
 void CasesPage::show_row(int row) {
@@ -123,6 +127,7 @@ void CasesPage::show_mistakes(const CasesDesk::Row& row) {
     lines += qt_text(error.text());
   }
   figure_->show_text(QStringLiteral("This file has mistakes:\n\n") + lines.join(u'\n'));
+  shown_notes_.clear();
   notes_->setPlainText(row.file.path);
 }
 
@@ -146,6 +151,8 @@ void CasesPage::show_figure() {
                        (figure_->count() > 1 ? QStringLiteral("\nThe list above has the case's other figures.") : QString()));
   } else if (desk_->active_row() == row_) {
     figure_->show_text(QStringLiteral("The first points come when the first runs end."));
+  } else if (at.runs_done > 0 && !at.planned && desk_->is_on()) {
+    figure_->show_text(QStringLiteral("%1 runs are done. Their figures are read once the case that runs has ended, or is paused.").arg(count_text(at.runs_done)));
   } else {
     figure_->show_text(at.runs_done > 0
                            ? QStringLiteral("Nothing of this figure was run.")
@@ -155,7 +162,7 @@ void CasesPage::show_figure() {
   }
   figure_->set_export(
       at.runner && at.runs_done > 0 && !writing_.is_on(),
-      at.folder.isEmpty()
+      at.folder.isEmpty() || !at.runner
           ? QString()
           : QStringLiteral("Writes report.html, figures (SVG, PNG, PDF) and tables (CSV, JSON, XLSX) into %1").arg(at.folder));
   show_notes(figure, at);
@@ -189,7 +196,8 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
   for (const QString& marked : app::marked_notes(figure, std::numeric_limits<qsizetype>::max())) html += paragraph(marked);
   if (const QString grey = app::grey_words(figure); !grey.isEmpty()) html += paragraph(grey);
   for (const QString& remark : figure.remarks) html += paragraph(remark);
-  notes_->setHtml(html);
+  // Set anew it begins at its top again, also for who reads further down.
+  if (std::exchange(shown_notes_, html) != html) notes_->setHtml(html);
 }
 
 void CasesPage::refresh_again() {

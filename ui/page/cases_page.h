@@ -55,6 +55,7 @@ class CasesPage : public QWidget {
   QString exported_;
   int row_ = -1;
   QString shown_path_;  // of the case in that row; its name where it comes with the program
+  QString shown_notes_;
   bool was_on_ = false;
 };
 

@@ -127,9 +127,10 @@ void StatusStrip::show_run(const app::RunControl& run, const app::Settings& sett
   if (&run != &actions_.run()) left_.prepend(cases_->progress_text() + QStringLiteral(" · "));
   counts_.clear();
   if (run.traffic_started() && run.state() != app::RunState::idle && run.state() != app::RunState::preparing) {
+    const auto of_receivers = [&f](std::int64_t count) { return f.lacks_receivers() ? dash() : count_text(count); };
     // What is lost is known at the end only; until then nothing is said about it, rather than 0.
     counts_ = QStringLiteral("expired %1 · duplicated %2 · out of order %3")
-                  .arg(count_text(f.expired), count_text(f.duplicated), count_text(f.out_of_order));
+                  .arg(count_text(f.expired), of_receivers(f.duplicated), of_receivers(f.out_of_order));
     if (f.lost >= 0)
       counts_ += QStringLiteral(" · lost %1").arg(f.lacks_senders() || f.lacks_receivers() ? dash() : count_text(f.lost));
     if (f.settled && f.settled->still_queued > 0) counts_ += QStringLiteral(" · still queued %1").arg(count_text(f.settled->still_queued));

@@ -160,6 +160,7 @@ void ServiceTable::keyPressEvent(QKeyEvent* event) {
 
 void ServiceTable::focusInEvent(QFocusEvent* event) {
   FocusTable::focusInEvent(event);
+  emit focused();
   const bool by_key = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
   // The view itself makes one the current row, and selects none: the first Down would leave it.
   if (!by_key || services_->rowCount() == 0 || selectionModel()->hasSelection()) return;

@@ -55,6 +55,8 @@ class ServiceTable : public FocusTable {
 
  signals:
   void log_requested(int number);
+  /// It has the keyboard's focus now.
+  void focused();
   /// Numbers of the services in sight; first > last: none.
   void visible_rows_changed(int first, int last);
   /// shows_all() is another one.
