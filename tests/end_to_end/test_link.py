@@ -18,6 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lab"))
 from bare_hosts import ADDRESSES, Link, become_root_here, skip_unless_possible
 
 HEARTBEAT_S = float(os.environ.get("N2NQ_HEARTBEAT_S", 2))
+TICK_S = 0.25  # between two looks of the workers
 SENDERS, RECEIVERS = 4, 3
 
 
@@ -91,6 +92,7 @@ class DeadLink(Run):
         self.assertEqual(self.left(), [], "nobody is gone while the link is there")
         self.assertEqual(self.link.established(1), len(everybody))
 
+        held_up_s = hold_ups()
         cut = time.monotonic()
         self.link.cut()
         known = {}  # end -> seconds behind the cut
@@ -103,6 +105,7 @@ class DeadLink(Run):
             return len(known) == 2
         self.wait_for("both ends to know", both_know)
         for end, seconds in sorted(known.items()):
+            self.assertLessEqual(seconds - held_up_s(), 1.1 * HEARTBEAT_S + TICK_S, end)
             print(f"the {end} know{'s' * (end == 'broker')} after {seconds:.2f} s, {seconds / HEARTBEAT_S:.3f} x the heartbeat time of {HEARTBEAT_S:g} s")
         self.assertEqual({who for who, _ in self.left()}, everybody)
         for who, why in self.left():
