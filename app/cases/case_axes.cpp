@@ -39,8 +39,8 @@ void CaseReader::axis(const std::string& id, const std::string& path, const Node
                    if (name == "divide") document_.decimal(value, whole, 1e-9, 1e12, axis.divide);
                    if (name == "values") values.reset(value);
                  });
-  if (axis.divide != 1 && !has_unit && !axis.unit.empty() && !file_.begun) {
-    document_.add(at, path + ".unit", "is missing: over " + decimal_text(axis.divide) + " its values are not " + axis.unit + " any more; say what they are, such as unit: kB");
+  if (axis.divide != 1 && !has_unit && !file_.begun) {
+    document_.add(at, path + ".unit", "is missing: its values are shown over " + decimal_text(axis.divide) + "; say as what, such as unit: kB");
   }
   if (has_unit) axis.unit = unit;
   if (!values.IsDefined() || values.IsNull()) return document_.add(at, path + ".values", "is missing: say which values the axis has");

@@ -203,8 +203,12 @@ CasePoint CasePlan::at_load(const CasePoint& curve, double load, QString& proble
 
 /// Two curves may be the same at one load, where another set's number happens to be it; those that are at two are so at all.
 std::string CasePlan::key_of_curve(const CasePoint& first) const {
-  QString ignored;
-  return first.key + at_load(first, file_.knee->to, ignored).key;
+  for (const double load : {file_.knee->from + 1, file_.knee->from * 2}) {
+    QString problem;
+    const CasePoint second = at_load(first, load, problem);
+    if (problem.isEmpty()) return first.key + second.key;
+  }
+  return first.key + first.curve.toStdString();  // no other load can be: by itself
 }
 
 CaseRun CasePlan::run_of(std::size_t point, int repeat) const {

@@ -67,10 +67,32 @@ MeasuredPoint CaseSchedule::measured(const CasePoint& point, const CaseResults& 
     const CaseRunResult* run = results.find(sha256);
     if (run != nullptr) out.repeats.push_back(run), out.numbers.push_back(number);
   };
-  if (plan_.seeks_knee()) {
-    for (int repeat = 1; repeat <= trials_max; ++repeat) take(settings_sha256(settings_of_repeat(point.settings, repeat)), repeat);
-  } else if (const auto ids = planned_ids_.find(point.key); ids != planned_ids_.end()) {
+  if (const auto ids = planned_ids_.find(point.key); ids != planned_ids_.end()) {
     for (const auto& [repeat, sha256] : ids->second) take(sha256, repeat);
+  }
+  return out;
+}
+
+std::shared_ptr<const CaseSchedule::Load> CaseSchedule::load_of(const CasePoint& first, double load) const {
+  const std::pair key(first.curve, load);
+  {
+    const std::lock_guard lock(loads_mutex_);
+    if (const auto known = loads_.find(key); known != loads_.end()) return known->second;
+  }
+  auto made = std::make_shared<Load>();
+  made->point = plan_.at_load(first, load, made->problem);
+  for (int repeat = 1; repeat <= trials_max; ++repeat) made->ids.push_back(settings_sha256(settings_of_repeat(made->point.settings, repeat)));
+  made->point.settings = {};
+  const std::lock_guard lock(loads_mutex_);
+  return loads_.try_emplace(key, std::move(made)).first->second;
+}
+
+MeasuredPoint CaseSchedule::measured(const Load& load, const CaseResults& results) const {
+  MeasuredPoint out{load.point};
+  // Settings that cannot be are not what was measured where they are the same but for that.
+  for (std::size_t i = 0; i < load.ids.size() && load.problem.isEmpty(); ++i) {
+    const CaseRunResult* run = results.find(load.ids[i]);
+    if (run != nullptr) out.repeats.push_back(run), out.numbers.push_back(static_cast<int>(i) + 1);
   }
   return out;
 }
@@ -85,13 +107,12 @@ MeasuredCurve CaseSchedule::curve(const CasePoint& first, const CaseResults& res
   while (true) {
     out.knee = search.state(tried);
     if (!out.knee.next || points.contains(*out.knee.next)) break;
-    QString problem;
-    CasePoint point = plan_.at_load(first, *out.knee.next, problem);
-    // Settings that cannot be: no load beyond them can be tried. They are not what was measured where they are the same but for that.
-    MeasuredPoint at = problem.isEmpty() ? measured(point, results) : MeasuredPoint{point};
+    const auto load = load_of(first, *out.knee.next);
+    MeasuredPoint at = measured(*load, results);
     LoadTrials& trials = tried[*out.knee.next];
     for (const CaseRunResult* run : at.repeats) (run->keeps_up.value_or(false) ? trials.good : trials.bad)++;
-    if (!problem.isEmpty()) trials.bad = 2, refused[*out.knee.next] = problem;
+    // No load beyond it can be tried.
+    if (!load->problem.isEmpty()) trials.bad = 2, refused[*out.knee.next] = load->problem;
     points.insert_or_assign(*out.knee.next, std::move(at));
   }
   // That load was never run: it says nothing of the system.

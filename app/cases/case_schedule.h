@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +65,14 @@ class CaseSchedule {
   std::optional<ScheduledRun> next_load(const CaseResults& results) const;
   MeasuredPoint measured(const CasePoint& point, const CaseResults& results) const;
   MeasuredCurve curve(const CasePoint& first, const CaseResults& results) const;
+  struct Load {
+    CasePoint point;  // without its settings
+    QString problem;  // why it cannot be run; empty: it can
+    std::vector<std::string> ids;  // of its repeats, from the first
+  };
+  /// Worked out once: hashes of long settings take long, and are asked for after each run.
+  std::shared_ptr<const Load> load_of(const CasePoint& first, double load) const;
+  MeasuredPoint measured(const Load& load, const CaseResults& results) const;
   /// Each that is not another one's, too.
   std::vector<MeasuredCurve> distinct_curves(const CaseResults& results) const;
 
@@ -70,6 +80,8 @@ class CaseSchedule {
   std::vector<CaseRun> planned_;  // up to the most repeats there may be; empty where the knee is looked for
   std::map<std::string, std::map<int, std::string>> planned_ids_;  // by a point's key and repeat: they take long to work out
   mutable KnownIntervals intervals_;
+  mutable std::mutex loads_mutex_;
+  mutable std::map<std::pair<QString, double>, std::shared_ptr<const Load>> loads_;  // by curve and load
 };
 
 /// A plan with its schedule, which takes a moment to be worked out. Shared by whoever runs, shows and draws the case; any thread.

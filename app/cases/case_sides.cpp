@@ -19,16 +19,15 @@ namespace {
 /// One side's test case, with what was measured in it.
 struct SideCase {
   explicit SideCase(CasePlan made, const QString& folder, const std::atomic<bool>* cancelled)
-      : planned(std::move(made)), results(CaseFolder::read_results(folder, planned.plan, nullptr, cancelled)), points(planned.schedule.points(results)) {
-    std::erase_if(points, [](const MeasuredPoint& point) { return point.repeats.empty(); });
-  }
+      : planned(std::move(made)), results(CaseFolder::read_results(folder, planned.plan, nullptr, cancelled)), points(planned.schedule.points(results)) {}
   SideCase(const SideCase&) = delete;
   SideCase& operator=(const SideCase&) = delete;
   const std::vector<CaseAxis>& axes() const { return planned.plan.file().axes; }
+  bool is_empty() const { return std::ranges::all_of(points, [](const MeasuredPoint& point) { return point.repeats.empty(); }); }
 
   PlannedCase planned;
   CaseResults results;
-  std::vector<MeasuredPoint> points;
+  std::vector<MeasuredPoint> points;  // all, also those that were not run
 };
 
 using Cases = std::vector<std::unique_ptr<SideCase>>;
@@ -82,6 +81,7 @@ std::set<std::string> varying_axes(const Cases& cases) {
   std::map<std::string, std::set<std::string>> names;
   for (const auto& of : cases) {
     for (const MeasuredPoint& point : of->points) {
+      if (point.repeats.empty()) continue;
       for (std::size_t i = 0; i < of->axes().size(); ++i) names[of->axes()[i].id].insert(point.point.values[i].name);
     }
   }
@@ -113,13 +113,14 @@ std::vector<SharedPoint> shared_points(const Cases& cases, const std::set<std::s
   std::map<std::vector<QString>, std::size_t> known;
   std::vector<SharedPoint> out;
   for (std::size_t side = 0; side < cases.size(); ++side) {
-    int order = 0;
+    int order = -1;
     for (const MeasuredPoint& point : cases[side]->points) {
+      ++order;
+      if (point.repeats.empty()) continue;
       const QStringList parts = parts_of(*cases[side], point.point, axes);
       const auto [at, is_new] = known.try_emplace({parts.begin(), parts.end()}, out.size());
       if (is_new) out.push_back({order, side, &point.point, std::vector<std::set<QString>>(cases.size())});
       for (const CaseRunResult* run : point.repeats) out[at->second].runs[side].insert(QFileInfo(run->folder).fileName());
-      ++order;
     }
   }
   return out;
@@ -159,7 +160,7 @@ void place_in_cases(std::vector<ComparedSide>& sides, const std::atomic<bool>* c
     auto plan = CasePlan::make(folder->file(), folder->choice(), errors);
     if (!plan) return;
     cases.push_back(std::make_unique<SideCase>(std::move(*plan), folder->path(), cancelled));
-    if (cases.back()->points.empty()) return;
+    if (cases.back()->is_empty()) return;
   }
   std::vector<Places> places = places_in(cases);
   for (std::size_t i = 0; i < sides.size(); ++i) {

@@ -111,7 +111,7 @@ figures:
             "c.yaml:15: axes.mode.values.sett is not a key here; the nearest one is set\n"
             "c.yaml:16: axes.mode.values.set.queue.mode must be broadcaster or load-balancer, not \"fanout\"\n"
             "c.yaml:17: axes.delay.values must be a range that rises by a step, such as {from: 10, to: 100, step: 10}, of at most 200 values\n"
-            "c.yaml:18: axes.slow.unit is missing: over 1000 its values are not ms any more; say what they are, such as unit: kB\n"
+            "c.yaml:18: axes.slow.unit is missing: its values are shown over 1000; say as what, such as unit: kB\n"
             "c.yaml:19: warm_up_s must be a number from 0 to 3600, not \"long\"\n"
             "c.yaml:21: scales.fast is not a key here; the nearest one is quick\n"
             "c.yaml:25: figures[1].x \"sizes\" is not an axis of this case; there are size, services, mode, delay or slow\n"

@@ -161,6 +161,12 @@ TEST(case_schedule, curves_that_are_the_same_at_one_load_alone_are_looked_at_eac
   EXPECT_EQ(figure.references[1].text, "senders: knee between 7 and 8 services");
 }
 
+TEST(case_schedule, curves_are_told_apart_also_where_settings_do_not_allow_the_last_load) {
+  QStringList errors;
+  const CasePlan plan = small_plan("1, 16", QString(crossing).replace("to: 16", "to: 3000").toStdString(), Scale::stress);
+  EXPECT_EQ(plan.distinct_points(), std::vector<std::size_t>({0, 1, 2}));
+}
+
 TEST(case_schedule, at_stress_a_figure_that_holds_the_load_has_a_curve_for_each_that_was_tried) {
   const CasePlan plan = small_plan("10, 40", R"(  size: { title: Size, key: senders.size_bytes, unit: kB, divide: 1000, values: [1000, 2000] }
 knee: { axis: services, from: 10, to: 20 }
