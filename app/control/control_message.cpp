@@ -71,6 +71,7 @@ StateMessage state(const Json& object) {
   StateMessage out;
   out.state = text_at(object, "state");
   out.waiting_for = text_or_empty(object, "for");
+  out.in_the_way = text_or_empty(object, "last");
   out.message = text_or_empty(object, "message");
   out.broker_now_ns = measure::whole_if_any<std::int64_t>(object, "broker_now_ns");
   out.started_late_ns = measure::whole_if_any<std::int64_t>(object, "started_late_ns");

@@ -33,6 +33,7 @@ struct HelloMessage {
 struct StateMessage {
   std::string state;        // "waiting", "connected", "running", "ending", "ended", "failed"
   std::string waiting_for;  // with waiting
+  std::string in_the_way;   // likewise: of the last attempt, in a few words; empty: nothing yet
   std::string message;      // why, with failed; with ending, where nobody had asked for it
   std::optional<std::int64_t> broker_now_ns;
   std::optional<std::int64_t> started_late_ns;

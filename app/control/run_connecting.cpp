@@ -103,7 +103,7 @@ void RunControl::Private::give_up_connecting() {
     if (!member.alive() || !member.connecting) continue;
     // Who was told to connect much later is not late yet; two that were told together are.
     if (member.connecting->remainingTime() > member.connecting->interval() / 10) continue;
-    const QString& what = member.status.waiting_for;
+    const QString what = member.status.waiting_words();
     late += role_name(each) + on_host(each) + (what.isEmpty() ? QString() : ", waiting for " + what);
   }
   if (late.isEmpty()) return;

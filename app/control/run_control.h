@@ -29,10 +29,14 @@ enum class RunState { idle, preparing, running, ending, finished };
 enum class Verdict { clean, stopped, degraded, broken };
 
 struct ProcessStatus {
+  /// What it waits for, and what was in the way when that was tried last.
+  QString waiting_words() const { return in_the_way.isEmpty() ? waiting_for : QString("%1; last: %2").arg(waiting_for, in_the_way); }
+
   ProcessState state = ProcessState::not_started;
   bool paused = false;       // stands still, on purpose
   int copied_percent = -1;   // with starting: of its program, to its host; -1: nothing has to be
   QString waiting_for;       // with waiting: "N2NQ", "38 of 50 receivers connected", …
+  QString in_the_way;        // with waiting for N2NQ: of the last attempt to connect; empty: nothing yet
   QString advice;            // with waiting for N2NQ, for long: what may keep it from there, in a sentence
   QString error;             // with died: what happened, in a sentence
   bool may_be_back = false;  // with died: killed on purpose, in a run that goes on

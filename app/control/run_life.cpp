@@ -103,10 +103,15 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
   if (member.connected || (reaches_broker && !options.unattended)) {
     member.connecting.reset();
   } else if (member.connect_sent && (options.unattended ? was_connected && state == RunState::preparing : was_connected || is_watched)) {
-    watch_connecting(role);  // who gets on, however slowly, needs no advice yet
+    // Who gets on, however slowly, needs no advice yet; who meets something else in the way each time does.
+    if (was_connected || member.status.waiting_for != QString::fromStdString(said.waiting_for)) watch_connecting(role);
   }
   if (said.state == "waiting") {
     set_status(role, ProcessState::waiting, QString::fromStdString(said.waiting_for));
+    if (const QString in_the_way = QString::fromStdString(said.in_the_way); member.status.in_the_way != in_the_way) {
+      member.status.in_the_way = in_the_way;
+      emit q->process_changed(role);
+    }
   } else if (said.state == "connected") {
     set_status(role, ProcessState::waiting);
   } else if (said.state == "running") {
@@ -289,6 +294,7 @@ void RunControl::Private::set_status(Role role, ProcessState next, const QString
   status.state = next;
   status.copied_percent = -1;
   status.waiting_for = waiting_for;
+  status.in_the_way.clear();
   status.advice.clear();
   emit q->process_changed(role);
 }

@@ -231,7 +231,7 @@ QString RunPanel::waiting_words() const {
     QString who = role_word(role);
     who[0] = who[0].toUpper();
     QString line = QStringLiteral("%1: %2").arg(who, state_word(status));
-    if (!status.waiting_for.isEmpty()) line += QStringLiteral(" for ") + status.waiting_for;
+    if (!status.waiting_for.isEmpty()) line += QStringLiteral(" for ") + status.waiting_words();
     if (!status.advice.isEmpty()) line += QStringLiteral(". ") + status.advice;
     lines << line;
   }

@@ -86,7 +86,7 @@ void StateLight::set_state(const app::ProcessStatus& status, int amount) {
   QString more = word_;
   if (status.state == app::ProcessState::waiting && !status.waiting_for.isEmpty()) {
     word_ = short_wait(status.waiting_for);
-    more = QStringLiteral("waiting for ") + status.waiting_for;
+    more = QStringLiteral("waiting for ") + status.waiting_words();
   }
   if (!status.advice.isEmpty()) more += QStringLiteral(". ") + status.advice;
   if (status.copied_percent >= 0) more = QStringLiteral("its program is being copied to its machine: %1 %").arg(status.copied_percent);

@@ -115,7 +115,7 @@ std::string ClockWatch::why_not() const {
 }
 
 void ClockWatch::on_closed(const std::string& reason) {
-  lose(reason);
+  lose(reason.empty() ? "N2NQ closed the connection" : reason);
 }
 
 void ClockWatch::on_malformed(const std::string& error) {
@@ -132,6 +132,10 @@ void ClockWatch::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
     pause_ns_ = 0;
     begin_burst();
     return probe();
+  }
+  if (frame.type == wire::FrameType::error) {
+    const auto error = wire::Error::decode(frame.body);
+    return lose(error ? "N2NQ says: " + std::string(wire::name_of(error->code)) + ": " + error->text : "N2NQ sent a malformed ERROR");
   }
   const auto reply = frame.type == wire::FrameType::probe_reply ? wire::ProbeReply::decode(frame.body) : std::nullopt;
   if (!reply || state_ != State::probing || asked_ns_ == 0 || reply->t1_ns != asked_ns_) return lose("it answers a probe with something else");

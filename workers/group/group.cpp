@@ -247,10 +247,11 @@ void Group::tell_waiting() {
   std::string what = std::to_string(connected) + " of " + std::to_string(amount()) + " connected";
   if (waits_for_clocks_) what = "the clocks are being compared before anybody connects";
   if (connected == amount()) what = "all connected, and its clock is being compared with this host's";
-  if (const std::string why = why_waiting(); !why.empty()) what += "; last: " + why;
-  if (what == waiting_told_) return;
-  waiting_told_ = what;
-  tell_state({{"for", "N2NQ at " + address_ + " (" + what + ")"}});
+  nlohmann::json told = {{"for", "N2NQ at " + address_ + " (" + what + ")"}};
+  if (const std::string in_the_way = why_waiting(); !in_the_way.empty()) told["last"] = in_the_way;
+  if (told == waiting_told_) return;
+  waiting_told_ = told;
+  tell_state(std::move(told));
 }
 
 /// What was in the way of a connection when it was tried last, of any that is waited for; empty: nothing yet.

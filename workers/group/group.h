@@ -150,7 +150,7 @@ class Group : public ServiceObserver {
   std::int64_t ended_ns_ = 0;
   std::optional<std::int64_t> started_late_ns_;
   bool start_told_ = false;
-  std::string waiting_told_;  // last
+  nlohmann::json waiting_told_;  // last
   std::int64_t tick_due_ns_ = 0;
   net::Timer tick_timer_;
   net::Timer start_timer_;
