@@ -115,7 +115,7 @@ void N2nqClient::take_welcome(const wire::Welcome& welcome, std::int64_t read_ns
   state_ = State::open;
   // All of a group connect within a moment, and those that only listen would say for ever that they live at one moment, too: one write each,
   // while nobody reads.
-  last_sent_ns_ = net::now_ns() - heartbeat_ns_ / 4 * (identity_.number % heartbeat_phases) / heartbeat_phases;
+  heartbeat_earlier_ns_ = heartbeat_ns_ / 4 * (identity_.number % heartbeat_phases) / heartbeat_phases;
   OpenFacts facts;
   facts.next_index = welcome.next_index;
   facts.incarnation = welcome.epoch;
@@ -289,7 +289,8 @@ void N2nqClient::tick(std::int64_t now_ns) {
   if (!reading_ && connection_->peer_has_closed()) return;  // what N2NQ had sent before it ended waits until this service reads again
   last_heard_ns_ = std::max(last_heard_ns_, progress_.came_ns(connection_->bytes_in(), now_ns));
   if (const std::string reason = silence(now_ns); !reason.empty()) return fail(reason, Closed::for_now);
-  if (out_.empty() && now_ns - last_sent_ns_ > heartbeat_ns_ / 4) {  // a third is asked for; ticks come late
+  if (out_.empty() && now_ns - last_sent_ns_ > heartbeat_ns_ / 4 - heartbeat_earlier_ns_) {  // a third is asked for; ticks come late
+    heartbeat_earlier_ns_ = 0;
     wire::encode_heartbeat(out_.bytes());
     flush();
   }

@@ -69,6 +69,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   std::int64_t last_heard_ns_ = 0;
   net::Progress progress_;
   std::int64_t heartbeat_ns_ = 0;  // 0: none
+  std::int64_t heartbeat_earlier_ns_ = 0;  // the first of this connection
   std::uint32_t frame_bytes_max_ = 0;
   bool reading_ = true;
 

@@ -19,7 +19,7 @@ constexpr std::int64_t pass_every_ns = 80 * net::ns_per_ms;
 constexpr std::size_t pass_early_at_part = 8;  // when an eighth of the ring is full
 constexpr std::size_t records_per_pass_max = 64 * 1024;
 /// The writer yields to threads that carry messages.
-constexpr int writer_nice = 5;
+constexpr int writer_nicer_by = 5, nice_max = 19;
 
 std::vector<ServiceLog> make_logs(const std::string& folder, WorkerRole role, std::uint32_t first, std::uint32_t last) {
   std::vector<ServiceLog> logs;
@@ -137,6 +137,7 @@ void Recorder::finish() {
 }
 
 void Recorder::run() {
+  const int writer_nice = std::min(nice_max, getpriority(PRIO_PROCESS, static_cast<id_t>(getpid())) + writer_nicer_by);
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), writer_nice);
   std::int64_t last_pass_ns = 0;
   touched_ns_ = net::now_ns();
