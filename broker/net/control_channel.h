@@ -38,8 +38,8 @@ class ControlChannel {
   struct Options {
     int in_fd = 0;
     int out_fd = 1;
-    /// A bench may stand still for 10 s though its last line was the oldest that it can be; and nothing is left 5 s behind the 8 s after which
-    /// a bench finds a link lost.
+    /// A bench may stand still for 10 s though its last line was the oldest that it can be; and what a cut leaves behind ends 5 s
+    /// after the bench has found the link lost, which it does from 8 s on.
     int64_t lease_ns = 12'500'000'000;
     size_t line_bytes_max = 64 * 1024 * 1024;
     size_t unsent_bytes_max = 256 * 1024 * 1024;  // lines the bench has not read; beyond it the lease counts as lost

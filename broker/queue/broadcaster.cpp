@@ -13,7 +13,7 @@ using State = ReceiverAccount::State;
 using wire::SkipReason;
 
 Broadcaster::Broadcaster(const QueueOptions& options)
-    : Queue(options, MessageLog::Holds::chunks), taken_in_(options.senders), cursors_(options.receivers), away_(options.receivers) {}
+    : Queue(options, MessageLog::Holds::chunks), taken_in_(options.senders), cursors_(options.receivers) {}
 
 // --- receivers come and go ---
 
@@ -235,10 +235,10 @@ void Broadcaster::expire(int64_t now_ns) {
     } else {
       if (all.empty()) all = walk(head_, head);
       // One that is absent goes on lagging until it comes, leaves or is cut off.
-      account(receiver).state == State::absent ? away_.add(receiver) : skip(receiver, SkipReason::expired, all);
+      account(receiver).state == State::absent ? miss_with_others(receiver) : skip(receiver, SkipReason::expired, all);
     }
   }
-  away_.note(all);
+  if (away_) away_->add(all);
   move_head(head);
 }
 
@@ -262,7 +262,20 @@ bool Broadcaster::drained() const {
 // --- the books ---
 
 void Broadcaster::take_own_books(uint32_t receiver) {
-  away_.remove(receiver, [&](const SenderSets& sets) { skip(receiver, SkipReason::expired, sets); });
+  auto at = std::exchange(cursor_of(receiver).away_at, nullptr);
+  if (!at) return;
+  skip(receiver, SkipReason::expired, away_->since(*at));
+  at.reset();
+  if (--away_count_ == 0) away_.reset();
+}
+
+/// From now on.
+void Broadcaster::miss_with_others(uint32_t receiver) {
+  Cursor& cursor = cursor_of(receiver);
+  if (cursor.away_at) return;
+  if (!away_) away_.emplace(options_.senders);
+  cursor.away_at = away_->snapshot();
+  ++away_count_;
 }
 
 void Broadcaster::bring_books_up_to_date() {

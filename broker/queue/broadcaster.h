@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "broker/queue/queue.h"
-#include "broker/queue/shared_books.h"
 #include "broker/queue/taken_in.h"
 
 namespace n2nq {
@@ -36,11 +35,14 @@ class Broadcaster : public Queue {
   int64_t next_expiry_ns() const override;
   bool drained() const override;
   void finish() override;
-  size_t account_text_bytes() const override { return Queue::account_text_bytes() + away_.text_bytes(); }
+  size_t account_text_bytes() const override {
+    return Queue::account_text_bytes() + (away_ ? away_count_ * away_->since_text_bytes_max() : 0);
+  }
   void bring_books_up_to_date() override;
   /// Those of who is absent count as their own already: skipped, and untold.
   size_t books_bytes() const override {
-    return Queue::books_bytes() + taken_in_.bytes() + (waiting_ ? waiting_->sets.bytes() : 0) + 2 * away_.bytes();
+    const size_t away_bytes = away_ ? away_->bytes() + 2 * away_count_ * away_->since_bytes_max() : 0;
+    return Queue::books_bytes() + taken_in_.bytes() + (waiting_ ? waiting_->sets.bytes() : 0) + away_bytes;
   }
   void fit() override;
 
@@ -50,6 +52,7 @@ class Broadcaster : public Queue {
     uint64_t last_chunk = 0;  // of the batch under way; it holds begin.chunk to this one
     Position next;            // behind it: where the next batch begins (or the head, when that is further on)
     std::shared_ptr<const TakenIn::Snapshot> gone_at;  // what had been taken in when it left or was cut off
+    std::shared_ptr<const TakenIn::Snapshot> away_at;  // of those that are away: what had expired for them before
   };
 
   /// Which messages are in the queue, from one place to another; kept for a while, so that who leaves, or comes back, over and over does not
@@ -81,11 +84,15 @@ class Broadcaster : public Queue {
   /// All of the queue from there on.
   SenderSets waiting_from(const Position& from);
   void take_back(uint32_t receiver);
+  void miss_with_others(uint32_t receiver);
   void take_own_books(uint32_t receiver);
 
   TakenIn taken_in_;  // outlives the snapshots
+  /// What expired for those that are absent and had not even the first of it, since there is one. Outlives the snapshots, too. Written into
+  /// each one's books a hundred times a second it would hold up the others.
+  std::optional<TakenIn> away_;
+  size_t away_count_ = 0;
   std::vector<Cursor> cursors_;
-  SharedBooks away_;                 // what expired, of absent receivers that had not even the first of it
   std::vector<uint32_t> connected_;  // rising numbers
   Position head_;                    // the oldest message in the queue; its chunk and those behind it are held
   std::optional<Waiting> waiting_;

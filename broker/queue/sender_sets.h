@@ -16,6 +16,10 @@ namespace n2nq {
 
 class SenderSets {
  public:
+  /// Of each sender's set, with the allocator's part; and what stands around it as text.
+  static constexpr size_t node_bytes = sizeof(std::pair<const uint32_t, wire::IndexSet>) + 6 * sizeof(void*);
+  static constexpr size_t entry_letters = 16;
+
   void add(uint32_t sender, uint64_t index);
   void add_range(uint32_t sender, uint64_t from, uint64_t to);  // inclusive
   /// False when it was not there.
@@ -46,10 +50,6 @@ class SenderSets {
   std::vector<SharedSet> shared() const;
 
  private:
-  static constexpr size_t node_bytes = sizeof(std::pair<const uint32_t, wire::IndexSet>) + 6 * sizeof(void*);  // with the allocator's part
-
-  static constexpr size_t entry_letters = 40;  // of a sender, around its set
-
   /// Around each change of a set: what it was is taken off, what it is is added.
   void take_off(const wire::IndexSet& set);
   void put_on(const wire::IndexSet& set);

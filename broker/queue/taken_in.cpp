@@ -18,6 +18,11 @@ TakenIn::Snapshot::Snapshot(const std::vector<wire::IndexSet>& by_sender, size_t
   bytes_in_all_ += bytes_;
 }
 
+void TakenIn::add(const SenderSets& sets) {
+  for (const auto& [sender, set] : sets.sets()) by_sender_[sender - 1] += set;
+  changed_ = true;
+}
+
 std::shared_ptr<const TakenIn::Snapshot> TakenIn::snapshot() {
   auto latest = latest_.lock();
   if (latest && !changed_) return latest;
@@ -34,6 +39,18 @@ SenderSets TakenIn::since(const Snapshot& then) const {
     for (const auto& run : more.runs()) since.add_range(static_cast<uint32_t>(i + 1), run.from, run.to);
   }
   return since;
+}
+
+size_t TakenIn::since_bytes_max() const {
+  size_t bytes = 0;
+  for (const wire::IndexSet& set : by_sender_) bytes += set.empty() ? 0 : SenderSets::node_bytes + set.bytes();
+  return bytes;
+}
+
+size_t TakenIn::since_text_bytes_max() const {
+  size_t bytes = 0;
+  for (const wire::IndexSet& set : by_sender_) bytes += set.empty() ? 0 : SenderSets::entry_letters + set.text_bytes();
+  return bytes;
 }
 
 size_t TakenIn::bytes() const {

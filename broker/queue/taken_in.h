@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which messages were taken in so far, and what of it came since a receiver went: a broadcaster owes it to nobody, and counts it all the
-// same.
+// Which messages there were so far, and which of them since a receiver went: what was taken in, which a broadcaster owes to nobody then and
+// counts all the same, and what expired for all that are away, which is noted once and not for each of them.
 //
 //   add() --> [ S1: 0-499, S2: 0-512, … ] --> snapshot() --> since()       who go at the same moment share one snapshot
 #pragma once
@@ -42,10 +42,14 @@ class TakenIn {
     by_sender_[sender - 1].add_range(first_index, first_index + messages - 1);
     changed_ = true;
   }
+  void add(const SenderSets& sets);
   std::shared_ptr<const Snapshot> snapshot();
   SenderSets since(const Snapshot& then) const;
   /// What it takes in memory with all snapshots that somebody has, roughly. O(senders).
   size_t bytes() const;
+  /// What since() takes at most, roughly, in memory and as text. O(senders).
+  size_t since_bytes_max() const;
+  size_t since_text_bytes_max() const;
 
  private:
   std::vector<wire::IndexSet> by_sender_;

@@ -357,7 +357,13 @@ bool ReceiverDesk::add_to_ring(uint32_t number) {
     if (!write_control(number) || !gather_batch(number)) return false;
   }
   const size_t bytes = pieces_.bytes();
-  if (bytes > net::SendRing::write_bytes_max) return false;
+  if (bytes > net::SendRing::write_bytes_max) {
+    // Its batch is stamped, as is what waits in the ring: neither is to wait for more than that.
+    submit_ring();
+    flush_one(number);
+    stamp_common();
+    return true;
+  }
   if (!desk.session->connection().add_to(*ring_, pieces_.data(), pieces_.count())) return false;
   in_ring_.push_back({number, bytes, common});
   if (ring_->full()) {

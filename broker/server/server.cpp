@@ -24,7 +24,7 @@ constexpr size_t nearly_used_up_eighths = 6, much_in_use_eighths = 2;
 constexpr int64_t held_look_ns = 50 * net::ns_per_ms;
 /// Messages expire in bundles at most this much late.
 constexpr int64_t expiry_bundle_ns = 10 * net::ns_per_ms;
-constexpr size_t account_text_max = 192 * 1024 * 1024;  // of the 256 MiB that may stand in a line
+constexpr size_t account_text_max = 240 * 1024 * 1024;  // of the 256 MiB that may stand in a line
 /// Deliveries are taken back in bundles at most this much behind their deadline.
 constexpr int64_t deadline_bundle_ns = 10 * net::ns_per_ms;
 constexpr int64_t ns_per_us = 1000;
@@ -402,11 +402,11 @@ void Server::watch_books() {
   const size_t bytes = queue_->books_bytes() + receivers_.telling_bytes();
   books_bytes_max_ = std::max(books_bytes_max_, bytes);
   if (stopping_) return;
-  const std::string ended = "N2NQ ended the run: the books of what receivers did not get ";
+  constexpr const char* ended = "N2NQ ended the run: the books of what receivers did not get ";
   if (bytes > options_.limits.books_bytes) {
-    fault_ = ended + "took " + std::to_string(bytes) + " bytes, the limit is " + std::to_string(options_.limits.books_bytes) + " (limits.books_mib)";
+    fault_ = std::string(ended) + "took " + std::to_string(bytes) + " bytes, the limit is " + std::to_string(options_.limits.books_bytes) + " (limits.books_mib)";
   } else if (const size_t text = queue_->account_text_bytes(); text > account_text_max) {
-    fault_ = ended + "come to " + std::to_string(text) + " letters, of which N2NQ's account at its end holds " + std::to_string(account_text_max);
+    fault_ = std::string(ended) + "may come to " + std::to_string(text) + " letters, of which N2NQ's account at its end holds " + std::to_string(account_text_max);
   } else {
     return;
   }

@@ -87,8 +87,12 @@ class IndexSet {
     const size_t list_bytes = pieces_.capacity() == 0 ? 0 : pieces_.capacity() * sizeof(Piece) + allocation_bytes;
     return list_bytes + blocks_ * (sizeof(Words) + allocation_bytes);
   }
-  /// How long text() is, at most, of indexes below 10^10. O(1).
-  size_t text_bytes() const { return blocks_ * (block_indexes / 4 + 13) + (pieces_.size() - blocks_) * 22; }
+  /// How long text() is, at most. O(1).
+  size_t text_bytes() const {
+    size_t digits = 1;
+    for (uint64_t rest = pieces_.empty() ? 0 : pieces_.back().to; rest > 9; rest /= 10) ++digits;
+    return blocks_ * (block_indexes / 4 + digits + 2) + (pieces_.size() - blocks_) * (2 * digits + 2);
+  }
   /// Gives back of what it has in reserve what is beyond so many bytes in all. O(runs) where it does.
   void fit(size_t bytes_max);
   /// An index with about as much memory below it as above; not of an empty set.

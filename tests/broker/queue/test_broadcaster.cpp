@@ -193,6 +193,48 @@ TEST(Broadcaster, WhatIsUnderWayDoesNotExpire) {
   EXPECT_EQ(text_of(of(kit->account(2).skipped, SkipReason::expired)), "1:0-1");
 }
 
+TEST(Broadcaster, WhatExpiresForThoseThatAreAwayIsEachOnesOwnInTheEnd) {
+  QueueOptions of_five = options();
+  of_five.receivers = 5;
+  QueueKit kit(of_five);
+  int64_t now = 0;
+  // Two messages come, are written to whoever is there, and expire.
+  const auto pass = [&](std::initializer_list<uint32_t> there) {
+    kit.publish(1, now);
+    kit.publish(2, now);
+    for (const uint32_t receiver : there) kit.write_all(receiver);
+    now += 1000;
+    kit->expire(now);
+  };
+  const auto expired = [&](uint32_t receiver) { return text_of(of(kit->account(receiver).skipped, SkipReason::expired)); };
+  for (const uint32_t receiver : {1, 2, 3}) kit.join(receiver);  // 4 and 5 never come
+  pass({1, 2, 3});
+  kit->lose(2);
+  pass({1, 3});
+  kit->lose(3);
+  pass({1});
+  const size_t books_bytes = kit->books_bytes();
+  kit.join(2);
+  EXPECT_EQ(expired(2), "1:1-2 2:1-2");
+  EXPECT_TRUE(kit->account(2).has_untold);
+  pass({1, 2});
+  kit->lose(2);
+  kit->cut_off(5);
+  EXPECT_EQ(expired(5), "1:0-3 2:0-3");
+  pass({1});
+  kit->bring_books_up_to_date();
+  EXPECT_EQ(expired(1), "");
+  EXPECT_EQ(expired(2), "1:1-2,4 2:1-2,4");
+  EXPECT_EQ(expired(3), "1:2-4 2:2-4");
+  EXPECT_EQ(expired(4), "1:0-4 2:0-4");
+  EXPECT_EQ(expired(5), "1:0-3 2:0-3");
+  // They count as much as they will be, from the beginning.
+  EXPECT_LT(kit->books_bytes(), 2 * books_bytes);
+  EXPECT_GT(2 * kit->books_bytes(), books_bytes);
+  kit->finish();
+  EXPECT_EQ(expired(4), "1:0-4 2:0-4");
+}
+
 TEST(Broadcaster, AReceiverThatComesBackGoesOnAtTheFirstMessageTheKernelDidNotTakeWhole) {
   for (size_t bytes = 0; bytes < 16 + 3 * 58; ++bytes) {
     QueueKit kit(options());

@@ -15,7 +15,6 @@
 #include "broker/queue/ring.h"
 #include "broker/queue/round.h"
 #include "broker/queue/sender_sets.h"
-#include "broker/queue/shared_books.h"
 #include "broker/wire/record.h"
 #include "tests/broker/support/seed_frames.h"
 
@@ -337,54 +336,6 @@ TEST(Pieces, NoMoreThanTheKernelLooksAt) {
   size_t taken = 0;
   while (pieces.gather(wire::ByteView(memory).subspan(2 * taken * Pieces::gather_bytes_min, Pieces::gather_bytes_min))) ++taken;
   EXPECT_EQ(taken, Pieces::pieces_max);
-}
-
-TEST(SharedBooks, AreThoseThatEachWouldHaveByItself) {
-  constexpr uint32_t receivers = 6, senders = 3;
-  std::mt19937 random(1);
-  const auto below = [&random](uint32_t bound) { return static_cast<uint32_t>(random() % bound); };
-  SharedBooks shared(receivers);
-  std::vector<std::set<std::pair<uint32_t, uint64_t>>> plain(receivers);
-  std::vector<bool> away(receivers);
-  uint64_t index = 0;
-  for (int step = 0; step < 20'000; ++step) {
-    const uint32_t receiver = 1 + below(receivers);
-    switch (below(4)) {
-      case 0:
-        shared.add(receiver);
-        away[receiver - 1] = true;
-        break;
-      case 1: {
-        std::set<std::pair<uint32_t, uint64_t>> taken;
-        uint64_t count = 0;
-        shared.remove(receiver, [&](const SenderSets& sets) {
-          count += sets.count();
-          for (const auto& [sender, set] : sets.sets()) {
-            for (const auto& run : set.runs()) {
-              for (uint64_t at = run.from; at <= run.to; ++at) taken.emplace(sender, at);
-            }
-          }
-        });
-        EXPECT_EQ(count, taken.size()) << "they do not overlap";
-        ASSERT_EQ(taken, plain[receiver - 1]) << step;
-        plain[receiver - 1].clear();
-        away[receiver - 1] = false;
-        break;
-      }
-      default: {
-        SenderSets sets;
-        const uint32_t sender = 1 + below(senders);
-        sets.add(sender, index);
-        shared.note(sets);
-        for (uint32_t each = 0; each < receivers; ++each) {
-          if (away[each]) plain[each].emplace(sender, index);
-        }
-        ++index;
-      }
-    }
-    const bool any = std::any_of(plain.begin(), plain.end(), [](const auto& of) { return !of.empty(); });
-    ASSERT_EQ(shared.bytes() > 0, any) << step;
-  }
 }
 
 }  // namespace
