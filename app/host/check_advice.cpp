@@ -20,23 +20,17 @@ std::vector<std::string> names_in_order(const Hosts& hosts, const HostReports& r
 
 std::vector<CheckAdvice> advice_of(const std::vector<std::string>& names, const HostReports& hosts, const PathReports& paths) {
   std::vector<CheckAdvice> all;
-  const auto add = [&all](const std::string& machine, const QString& what, const CheckCell& cell) {
+  // One reason for many cells of a machine (no time, say) is one thing to do.
+  std::map<std::tuple<std::string, CheckState, QString, QString>, std::size_t> of_machines;
+  const auto add = [&](const std::string& machine, const QString& what, const CheckCell& cell) {
     const bool mendable = cell.state == CheckState::not_known && !cell.what_to_do.isEmpty();
     if (cell.state != CheckState::bad && cell.state != CheckState::warning && !mendable) return;
     const QString why = cell.detail.isEmpty() ? cell.text : cell.detail;
-    // One reason for many cells of a machine (no time, say) is one thing to do.
-    const auto is_same = [&](const CheckAdvice& each) {
-      return each.state == cell.state && each.why == why && each.what_to_do == cell.what_to_do;
-    };
-    // Those of one machine stand together.
-    auto same = all.end();
-    for (auto each = all.end(); mendable && same == all.end() && each != all.begin() && (each - 1)->machines.back() == machine; --each) {
-      if (is_same(*(each - 1))) same = each - 1;
-    }
-    if (same == all.end()) {
+    const auto [same, is_new] = mendable ? of_machines.try_emplace({machine, cell.state, why, cell.what_to_do}, all.size()) : std::pair(of_machines.end(), true);
+    if (is_new) {
       all.push_back({cell.state, {machine}, what, why, cell.what_to_do});
     } else {
-      same->what += ", " + what;
+      all[same->second].what += ", " + what;
     }
   };
   for (const std::string& name : names) {

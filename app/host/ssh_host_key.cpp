@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <QDir>
 #include <QFile>
@@ -92,12 +93,17 @@ std::optional<KnownLine::Kind> take_mark(QByteArray& line) {
 /// would be taken for a new one.
 template <class Take>
 void read_known(const QString& path, const QString& name, const Take& take) {
-  if (!QFileInfo(path).isFile()) return;
   QFile file(path);
   const auto refuse = [&](const QString& why) {
     throw SshError(SshProblem::Kind::settings, QString("which host keys are known cannot be told: %1 %2").arg(path, why),
                    "Mend that: what it says of a machine is looked at before anything is sent there");
   };
+  struct stat found {};
+  if (::stat(QFile::encodeName(path).constData(), &found) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return;
+    refuse("cannot be read: " + QString::fromLocal8Bit(::strerror(errno)));
+  }
+  if (!S_ISREG(found.st_mode)) return;
   if (!file.open(QIODevice::ReadOnly)) refuse("cannot be read: " + file.errorString());
   if (file.size() > known_hosts_bytes_max) refuse("is too long");
   const QByteArrayList lines = file.readAll().split('\n');

@@ -450,12 +450,12 @@ void SshLauncher::go_on_bringing() {
 
 void SshLauncher::bring_back_again() {
   if (bringing_.isEmpty()) return;
-  // As it is before this attempt: where the bench itself stood still, that time is over with the first look at it.
-  const bool too_long = brought_some_.hasExpired(bring_back_silent_ms) || brought_more_.hasExpired(bring_back_stuck_ms);
-  const auto again = [this, too_long](const SshProblem& why) {
+  // Before this attempt, too: where the bench itself stood still, that time is over with the first look at it.
+  const auto is_late = [this] { return brought_some_.hasExpired(bring_back_silent_ms) || brought_more_.hasExpired(bring_back_stuck_ms); };
+  const auto again = [this, is_late, was_late = is_late()](const SshProblem& why) {
     if (bringing_.isEmpty()) return;
     // Nothing of use lies where no folder could be made.
-    if (!may_pass_behind_a_cut(why) || made_no_folder_ || too_long) {
+    if (!may_pass_behind_a_cut(why) || made_no_folder_ || (was_late && is_late())) {
       if (!all_here()) return on_brought_back(why.text(), why.kind == SshProblem::Kind::missing ? Left::told : Left::rest);
       return on_brought_back(QString("all logs were brought, but not cleared away there: %1; they are %2").arg(why.text(), on_host(bringing_)),
                              Left::nothing);

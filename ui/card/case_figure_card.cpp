@@ -197,7 +197,8 @@ void CaseFigureCard::fill_table() {
   // The cell that a person is at stays the current one, wherever its row is then.
   const auto x_at = [this](int row) { return table_->item(row, 0) ? table_->item(row, 0)->text() : QString(); };
   const QString current_x = x_at(table_->currentRow());
-  const int current_column = table_->currentColumn();
+  const auto head_at = [this](int column) { return table_->horizontalHeaderItem(column) ? table_->horizontalHeaderItem(column)->text() : QString(); };
+  const QString current_head = head_at(table_->currentColumn());
   table_->clear();
   table_->setRowCount(place);
   table_->setColumnCount(static_cast<int>(figure_.series.size()) + 1);
@@ -242,7 +243,10 @@ void CaseFigureCard::fill_table() {
   }
   table_->setAutoScroll(false);
   for (int row = 0; row < place && !current_x.isEmpty(); ++row) {
-    if (x_at(row) == current_x) table_->setCurrentCell(row, std::min(current_column, table_->columnCount() - 1), QItemSelectionModel::NoUpdate);
+    if (x_at(row) != current_x) continue;
+    for (int column = 0; column < table_->columnCount(); ++column) {
+      if (head_at(column) == current_head) table_->setCurrentCell(row, column, QItemSelectionModel::NoUpdate);
+    }
   }
   table_->setAutoScroll(true);
 }

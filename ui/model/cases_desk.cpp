@@ -158,7 +158,7 @@ CasesDesk::Prepared CasesDesk::prepare(const Wanted& wanted) {
 
 void CasesDesk::open(int row) {
   const Row& at = rows_[static_cast<std::size_t>(row)];
-  if (at.planned || !at.file.read.file || is_on() || asked_row_ >= 0) return;
+  if (at.planned || !at.file.read.file || is_on() || !hold_.isEmpty() || asked_row_ >= 0) return;
   // That stands in the figure's place, and is not told each time the list is read.
   if (at.folder.isEmpty() && !at.estimates[static_cast<std::size_t>(choice_.scale)].problem.isEmpty()) return;
   opening_.start([asked = wanted(row, Begin::go_on, true)](const BackgroundJob::Cancelled&) { return prepare(asked); },

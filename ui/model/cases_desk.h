@@ -55,7 +55,7 @@ class CasesDesk : public QObject {
   /// For cases that are begun from now on; not while one runs. What waits to be begun waits no longer. At another scale no row has a folder until the list is read again.
   void choose(const app::CaseChoice& choice);
 
-  /// Loads what there is of it, for being shown.
+  /// Loads what there is of it, for being shown; not beside a run, whose machine that would load.
   void open(int row);
   void run(const std::vector<int>& rows, Begin how);
   /// Why no case can begin now, beside one that runs; empty: one can.

@@ -151,8 +151,8 @@ void CasesPage::show_figure() {
                        (figure_->count() > 1 ? QStringLiteral("\nThe list above has the case's other figures.") : QString()));
   } else if (desk_->active_row() == row_) {
     figure_->show_text(QStringLiteral("The first points come when the first runs end."));
-  } else if (at.runs_done > 0 && !at.planned && desk_->is_on()) {
-    figure_->show_text(QStringLiteral("%1 runs are done. Their figures are read once the case that runs has ended, or is paused.").arg(count_text(at.runs_done)));
+  } else if (at.runs_done > 0 && !at.planned && (desk_->is_on() || !desk_->hold().isEmpty())) {
+    figure_->show_text(QStringLiteral("%1 runs are done. Their figures are read when no other run is on.").arg(count_text(at.runs_done)));
   } else {
     figure_->show_text(at.runs_done > 0
                            ? QStringLiteral("Nothing of this figure was run.")

@@ -116,6 +116,19 @@ TEST_F(SshSessionTest, a_revoked_key_is_refused) {
   EXPECT_NE(told().find("revoked"), std::string::npos) << told();
 }
 
+/// Else a key that has changed would be asked about as a new one.
+TEST_F(SshSessionTest, a_file_of_known_keys_that_cannot_be_read_is_not_taken_for_an_empty_one) {
+  person.accepts_keys = true;
+  config.known_hosts_files = {lab->known_hosts(), "/proc/self/mem"};  // a file whose first letter nobody can read
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(problem.kind, SshProblem::Kind::settings) << told();
+  EXPECT_TRUE(problem.why.contains("/proc/self/mem cannot be read: ")) << told();
+  EXPECT_FALSE(problem.what_to_do.isEmpty());
+  EXPECT_TRUE(person.key_questions.empty());
+  config.known_hosts_files = {lab->known_hosts(), "/dev/null", folder.filePath("not/there"), folder.path()};
+  EXPECT_TRUE(gets_in()) << told();
+}
+
 struct RevokedKeysTest : SshSessionTest {
   QString listed;
   void SetUp() override {
