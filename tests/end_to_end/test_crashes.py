@@ -32,8 +32,8 @@ def bytes_in_sockets(*pids):
     inodes = set()
     for pid in pids:
         for fd in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-            if match := re.match(r"socket:\[(\d+)\]", os.readlink(fd)):
-                inodes.add(match[1])
+            with contextlib.suppress(OSError):  # it was closed meanwhile
+                inodes.update(re.findall(r"socket:\[(\d+)\]", os.readlink(fd)))
     held = 0
     for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()
