@@ -208,7 +208,9 @@ std::string CasePlan::key_of_curve(const CasePoint& first) const {
     const CasePoint second = at_load(first, load, problem);
     if (problem.isEmpty()) return first.key + second.key;
   }
-  return first.key + first.curve.toStdString();  // no other load can be: by itself
+  std::string by_itself = first.key;  // no other load can be
+  for (const CaseValue& value : first.values) by_itself += '\n' + value.name;
+  return by_itself;
 }
 
 CaseRun CasePlan::run_of(std::size_t point, int repeat) const {

@@ -74,7 +74,8 @@ MeasuredPoint CaseSchedule::measured(const CasePoint& point, const CaseResults& 
 }
 
 std::shared_ptr<const CaseSchedule::Load> CaseSchedule::load_of(const CasePoint& first, double load) const {
-  const std::pair key(first.curve, load);
+  std::pair<std::vector<std::string>, double> key({}, load);
+  for (const CaseValue& value : first.values) key.first.push_back(value.name);
   {
     const std::lock_guard lock(loads_mutex_);
     if (const auto known = loads_.find(key); known != loads_.end()) return known->second;

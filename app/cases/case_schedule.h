@@ -81,7 +81,7 @@ class CaseSchedule {
   std::map<std::string, std::map<int, std::string>> planned_ids_;  // by a point's key and repeat: they take long to work out
   mutable KnownIntervals intervals_;
   mutable std::mutex loads_mutex_;
-  mutable std::map<std::pair<QString, double>, std::shared_ptr<const Load>> loads_;  // by curve and load
+  mutable std::map<std::pair<std::vector<std::string>, double>, std::shared_ptr<const Load>> loads_;  // by the curve's values and the load
 };
 
 /// A plan with its schedule, which takes a moment to be worked out. Shared by whoever runs, shows and draws the case; any thread.

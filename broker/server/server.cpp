@@ -24,7 +24,7 @@ constexpr size_t nearly_used_up_eighths = 6, much_in_use_eighths = 2;
 constexpr int64_t held_look_ns = 50 * net::ns_per_ms;
 /// Messages expire in bundles at most this much late.
 constexpr int64_t expiry_bundle_ns = 10 * net::ns_per_ms;
-constexpr size_t account_text_max = 240 * 1024 * 1024;  // of the 256 MiB that may stand in a line
+constexpr size_t account_text_max = 192 * 1024 * 1024;  // of the 256 MiB that may stand in a line; the rest is for what still waits
 /// Deliveries are taken back in bundles at most this much behind their deadline.
 constexpr int64_t deadline_bundle_ns = 10 * net::ns_per_ms;
 constexpr int64_t ns_per_us = 1000;
