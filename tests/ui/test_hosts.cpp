@@ -255,7 +255,9 @@ class TestHosts : public HostsPageTest {
     bench->hosts().put(named("lab-1"));
     const auto* advice = bench->find<QTextBrowser>("hosts_advice");
     bench->checker().check(bench->hosts().hosts(), 0);
+    const auto* when = bench->find<QLabel>(QStringLiteral("hosts_checked"));
     bench->checker().find(false);
+    QVERIFY2(when->text().startsWith(QStringLiteral("Checked on 2")), qPrintable(when->text()));
     QVERIFY(advice->toPlainText().startsWith(QStringLiteral("✓ Nothing")));
     bench->checker().check(bench->hosts().hosts(), 0);
     bench->checker().give_up();

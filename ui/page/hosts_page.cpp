@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/page/hosts_page.h"
 
+#include <QDateTime>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QKeyEvent>
@@ -114,7 +115,7 @@ HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent) : QWidget
       if (!advise_.isActive()) advise_.start();
     });
     connect(parts_.checker, &app::HostChecker::checked, this, [this] {
-      checked_at_ = QDateTime::currentDateTime();
+      checked_->setText(QStringLiteral("Checked on ") + QDateTime::currentDateTime().toString(QStringLiteral("yyyy-MM-dd 'at' HH:mm")));
       refresh();
     });
   }
@@ -187,6 +188,9 @@ QWidget* HostsPage::make_local_row() {
   row->addWidget(label);
   row->addWidget(local_address_);
   row->addWidget(problem_, 1);
+  row->addWidget(checked_ = make_label(QString(), "caption"));
+  checked_->setObjectName(QStringLiteral("hosts_checked"));
+  checked_->setToolTip(QStringLiteral("What has changed since is not seen here"));
   connect(local_address_, &QLineEdit::editingFinished, this, &HostsPage::take_local_address);
   return band;
 }
@@ -411,10 +415,6 @@ void HostsPage::show_advice() {
                         ? QStringLiteral("Nothing is wrong with what was found out. What is unknown says why when the pointer rests on it.")
                     : checked ? QStringLiteral("✓ Nothing: all that was checked is as it should be.")
                               : QStringLiteral("Check tells whether the machines can be used, and what is missing."));
-  }
-  if (checked && !checking && checked_at_.isValid()) {
-    html += QStringLiteral("<p style=\"color: %1\">Checked on %2: what has changed since is not seen here.</p>")
-                .arg(t.secondary.name(), checked_at_.toString(QStringLiteral("yyyy-MM-dd 'at' HH:mm")));
   }
   // Rebuilding would throw away what is selected in it.
   if (advice_->property("shown") == html) return;

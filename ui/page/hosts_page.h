@@ -2,7 +2,6 @@
 // Lab machines: which there are, whether each can be used, how they reach each other, and for everything that is not right what to do.
 #pragma once
 
-#include <QDateTime>
 #include <QTimer>
 #include <QWidget>
 #include <functional>
@@ -70,7 +69,7 @@ class HostsPage : public QWidget {
   HostsModel* model_ = nullptr;
   QTableView *table_ = nullptr, *paths_ = nullptr;
   QPushButton *check_ = nullptr, *edit_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *import_ = nullptr, *add_ = nullptr;
-  QDateTime checked_at_;             // of this session; not valid: not yet
+  QLabel* checked_ = nullptr;        // when that was, in this session
   QTimer advise_;                    // until what to do is shown anew
   QTimer look_again_;                // while the file cannot be read: it may have been mended
   app::Hosts known_;                 // what the file said when it could be read last
