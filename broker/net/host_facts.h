@@ -17,7 +17,8 @@ nlohmann::json host_facts();
 nlohmann::json involuntary_switches();
 
 /// How long the threads that there are now have had a core (`ran_ns`), and have been ready and had to wait for one (`waited_ns`), since
-/// they began, without those that give way to the others; "unknown" where the kernel does not count. Waiting is what other programs on the same cores do to a run.
+/// they began, without those that give way to the others; "unknown" where the kernel does not count. Waiting is what other programs on the
+/// same cores do to a run.
 nlohmann::json core_times();
 
 /// Timer slack of the calling thread and of the threads it starts from now on; false when the kernel refuses.

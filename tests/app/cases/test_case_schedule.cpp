@@ -2,6 +2,8 @@
 // Which run comes next, and when a stop rule has enough of them.
 #include "app/cases/case_schedule.h"
 
+#include <functional>
+
 #include "app/cases/case_figures.h"
 #include "tests/app/cases/small_case.h"
 
@@ -63,6 +65,19 @@ TEST(case_schedule, makes_an_interval_anew_only_of_other_repeats) {
   EXPECT_EQ(schedule.intervals().made(), 3u) << "known from before";
 }
 
+/// Makes all runs that a search for the knee asks for; `keeps_up` says which loads are not too much.
+CaseResults searched(const CaseSchedule& schedule, const std::function<bool(const Settings&)>& keeps_up,
+                     const std::function<double(const Settings&)>& p50_us = [](const Settings&) { return 100.; }) {
+  CaseResults results;
+  while (const auto run = schedule.next(results)) {
+    if (results.count() == 50) return ADD_FAILURE() << "it does not end", results;
+    CaseRunResult result = finished(*run, p50_us(run->settings));
+    result.keeps_up = keeps_up(run->settings);
+    results.add(result);
+  }
+  return results;
+}
+
 TEST(case_schedule, what_settings_do_not_allow_is_no_knee) {
   const CasePlan plan = small_plan("10, 40", R"(knee: { axis: services, from: 10, to: 10000 }
 figures:
@@ -70,13 +85,7 @@ figures:
 )",
                                 Scale::stress);
   const CaseSchedule schedule(plan);
-  CaseResults results;
-  while (const auto run = schedule.next(results)) {
-    ASSERT_LT(results.count(), 50);
-    CaseRunResult result = finished(*run, 100);
-    result.keeps_up = true;
-    results.add(result);
-  }
+  const CaseResults results = searched(schedule, [](const Settings&) { return true; });
   const auto curves = schedule.curves(results);
   ASSERT_EQ(curves.size(), 1u);
   const QString words =
@@ -140,13 +149,7 @@ TEST(case_schedule, curves_that_are_the_same_at_one_load_alone_are_looked_at_eac
   const CasePlan plan = small_plan("1, 16", crossing, Scale::stress);
   const CaseSchedule schedule(plan);
   EXPECT_EQ(plan.distinct_points(), std::vector<std::size_t>({0, 1, 2}));
-  CaseResults results;
-  while (const auto run = schedule.next(results)) {
-    ASSERT_LT(results.count(), 50);
-    CaseRunResult result = finished(*run, 100);
-    result.keeps_up = run->settings.senders.amount + run->settings.receivers.amount <= 8;
-    results.add(result);
-  }
+  const CaseResults results = searched(schedule, [](const Settings& settings) { return settings.senders.amount + settings.receivers.amount <= 8; });
   const auto curves = schedule.curves(results);
   ASSERT_EQ(curves.size(), 4u);
   EXPECT_EQ(curves[0].first.curve, "both");
@@ -175,13 +178,8 @@ figures:
 )",
                                    Scale::stress);
   const CaseSchedule schedule(plan);
-  CaseResults results;
-  while (const auto run = schedule.next(results)) {
-    ASSERT_LT(results.count(), 50);
-    CaseRunResult result = finished(*run, run->settings.senders.amount);
-    result.keeps_up = true;
-    results.add(result);
-  }
+  const CaseResults results = searched(schedule, [](const Settings&) { return true; },
+                                       [](const Settings& settings) -> double { return settings.senders.amount; });
   const Figure figure = case_figure(plan, schedule, results, 0);
   ASSERT_EQ(figure.series.size(), 2u);
   EXPECT_EQ(figure.series[0].name, "services 10");

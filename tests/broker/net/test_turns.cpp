@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <ctime>
+#include <fstream>
 #include <thread>
 
 #include "broker/net/clock.h"
@@ -58,10 +59,12 @@ TEST_F(Turns, long_ones_are_ones_own_alone) {
 }
 
 TEST(CoreTimes, leave_out_who_gives_way_to_the_others) {
+  if (!std::ifstream("/proc/self/schedstat").good()) {
+    EXPECT_EQ(core_times(), "unknown") << "where the kernel does not count";
+    return;
+  }
   const auto ran_ns = [] { return core_times().at("ran_ns").get<int64_t>(); };
-  if (!core_times().is_object()) GTEST_SKIP() << "this kernel does not count how long threads run";
   const int usual = getpriority(PRIO_PROCESS, 0);
-  if (usual > 14) GTEST_SKIP() << "nobody can give way to these tests";
   constexpr int64_t busy_ns = 100 * ns_per_ms;
   const auto run = [&](int nice) {
     int64_t now_ran_ns = 0;
@@ -74,9 +77,11 @@ TEST(CoreTimes, leave_out_who_gives_way_to_the_others) {
     }).join();
     return now_ran_ns;
   };
-  const int64_t before_ns = ran_ns(), given_way_ns = run(usual + 5), as_usual_ns = run(usual);
-  EXPECT_LT(given_way_ns, before_ns + busy_ns / 2);
+  const int64_t before_ns = ran_ns(), given_way_ns = run(usual + 1), as_usual_ns = run(usual);
   EXPECT_GE(as_usual_ns, before_ns + busy_ns);
+  if (usual < 19) {  // from there on there is nothing left to give way by
+    EXPECT_LT(given_way_ns, before_ns + busy_ns / 2);
+  }
 }
 
 }  // namespace
