@@ -71,8 +71,15 @@ void MessageReader::take_whole(const QByteArray& line) {
     return;
   }
   in_protocol_ = true;
+  if (*held_ >= held_max) return refuse(QString("more than %1 messages that nobody had asked for").arg(held_max));
   try {
-    emit message(std::make_shared<const ControlMessage>(decode_message(std::move(object))));
+    const auto let_go = [held = held_](const ControlMessage* told) {
+      delete told;
+      --*held;
+    };
+    const SharedMessage told(new ControlMessage(decode_message(std::move(object))), let_go);
+    ++*held_;
+    emit message(told);
   } catch (const std::exception& error) {
     refuse(told(line, error));
   }

@@ -11,7 +11,9 @@
 #include <QByteArray>
 #include <QObject>
 #include <QString>
+#include <atomic>
 #include <exception>
+#include <memory>
 
 #include "app/control/control_message.h"
 
@@ -24,6 +26,8 @@ class MessageReader : public QObject {
  public:
   static constexpr qsizetype line_bytes_max = 256 << 20;  // as much as a process keeps for a bench that does not read
   static constexpr qsizetype noise_bytes_max = 4 << 20;
+  /// Messages that somebody holds, or that wait for their taker's thread: what a process says unasked is a few a second.
+  static constexpr int held_max = 10'000;
   explicit MessageReader(bool behind_login = false) : behind_login_(behind_login) {}
   /// How a line is told that is no message, because of `error`.
   static QString told(const QByteArray& line, const std::exception& error);
@@ -51,6 +55,7 @@ class MessageReader : public QObject {
   QByteArray parts_;  // of a message whose last part is to come
   const bool behind_login_;
   qsizetype noise_bytes_ = 0;
+  std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
   bool in_protocol_ = false;
   bool refused_ = false;
 };

@@ -268,5 +268,21 @@ TEST_F(MessageReaderTest, of_a_wrong_value_is_shown_only_so_much_and_nothing_tha
   EXPECT_LT(nonsense[0].size(), 300);
 }
 
+TEST_F(MessageReaderTest, who_says_more_than_anybody_takes_is_not_read_any_more) {
+  QByteArray lines = QByteArray(hello_line) + "\n";
+  for (int i = 0; i < MessageReader::held_max; ++i) lines += QByteArray(waiting) + "\n";
+  reader.feed(lines);
+  EXPECT_EQ(messages.size(), static_cast<std::size_t>(MessageReader::held_max));
+  EXPECT_EQ(nonsense, QStringList{"more than 10000 messages that nobody had asked for"});
+}
+
+TEST_F(MessageReaderTest, what_is_taken_makes_room) {
+  for (int i = 0; i < 2 * MessageReader::held_max; ++i) {
+    reader.feed(QByteArray(waiting) + "\n");
+    messages.clear();
+  }
+  EXPECT_TRUE(nonsense.isEmpty());
+}
+
 }  // namespace
 }  // namespace n2nq::app
