@@ -9,6 +9,7 @@ struct ProcessDeadlines {
   int lease = 2'000;         // between two empty lines
   int answer = 30'000;       // from a question to its answer
   int term_to_kill = 2'000;  // the last two steps of the ladder
+  int killed = 15'000;       // from SIGKILL to the end: behind a cut link that is noticed, and on a dead disk nothing ends
 };
 
 struct RunDeadlines {

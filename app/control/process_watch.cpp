@@ -66,8 +66,7 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(&answer_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer for %1 s").arg(deadlines_.answer / 1000.0)); });
   connect(&lease_timer_, &QTimer::timeout, this, &ProcessWatch::renew_lease);
   connect(&kill_timer_, &QTimer::timeout, this, &ProcessWatch::kill);
-  connect(&left_timer_, &QTimer::timeout, this,
-          [this] { finish(QString("%1 could not be ended and may run on: %2").arg(name_, not_ended_because_)); });
+  connect(&left_timer_, &QTimer::timeout, this, &ProcessWatch::leave);
 }
 
 ProcessWatch::~ProcessWatch() {
@@ -90,7 +89,7 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
     phase_ = Phase::running;
     ran_ = true;
     since_answered_question_.start();
-    if (cancelled_) launcher_->kill();
+    if (cancelled_) kill();
     hello_timer_.start(deadlines_.hello);
     send(configure());
     launcher_->write(unsent_);
@@ -169,6 +168,7 @@ void ProcessWatch::kill() {
   if (!alive()) return;
   cancelled_ = true;
   launcher_->kill();
+  if (phase_ == Phase::running && !left_timer_.isActive()) left_timer_.start(deadlines_.killed);
 }
 
 void ProcessWatch::try_to_kill() {
@@ -184,7 +184,16 @@ void ProcessWatch::on_not_killed(const QString& why) {
   not_ended_because_ = why;
   launcher_->end_input();
   // As long as the ladder takes: what does not hear the end of its input is not waited for.
-  if (!left_timer_.isActive()) left_timer_.start(2 * deadlines_.term_to_kill);
+  if (!std::exchange(told_not_killed_, true)) left_timer_.start(2 * deadlines_.term_to_kill);
+}
+
+/// Nobody is to wait for it any longer.
+void ProcessWatch::leave() {
+  QString why = not_ended_because_.isEmpty() ? QString("it has not ended within %1 s of being killed").arg(deadlines_.killed / 1000.0)
+                                             : not_ended_because_;
+  if (!given_up_.isEmpty()) why = given_up_ + "; " + why;
+  if (not_ended_because_.isEmpty()) not_ended_because_ = why;
+  finish(QString("%1 could not be ended and may run on: %2").arg(name_, why));
 }
 
 void ProcessWatch::on_message(const SharedMessage& message) {
@@ -199,7 +208,6 @@ void ProcessWatch::on_message(const SharedMessage& message) {
                  [this](const ByeMessage& bye) {
                    answer_timer_.stop();
                    bye_ = bye.object;
-                   emit said_bye();
                  },
                  [this](const ErrorMessage& error) {
                    last_error_ = QString::fromStdString(error.key.empty() ? error.message : error.key + ": " + error.message);
@@ -228,7 +236,6 @@ void ProcessWatch::on_hello(const HelloMessage& hello) {
   }
   hello_timer_.stop();
   hello_ = hello;
-  since_hello_.start();
   emit said_hello();
 }
 

@@ -43,6 +43,7 @@ class ProcessWatch : public QObject {
   bool ask_stats(const nlohmann::json& question);
   /// SIGTERM, and SIGKILL when that does not help. What is not started yet is given up at once.
   void terminate();
+  /// What does not even end by that within its deadline, because the kernel waits for something on its behalf, is gone as may_run_on().
   void kill();
   /// Harm: where its host does not carry it out, not_killed says so, and it runs on. What kill() is not carried out for, hears nothing any
   /// more, and is given up when it has not ended by that.
@@ -71,12 +72,10 @@ class ProcessWatch : public QObject {
   std::optional<std::chrono::steady_clock::time_point> last_heard() const { return exit_ ? exit_->last_heard : std::nullopt; }
   /// Gone, but as far as this bench knows it may run until it misses the lease.
   bool may_run_on() const { return !not_ended_because_.isEmpty() || (exit_ && !exit_->lost.isEmpty()); }
-  /// Nanoseconds since its hello was read.
-  std::int64_t ns_since_hello() const { return since_hello_.nsecsElapsed(); }
   const std::shared_ptr<const nlohmann::json>& bye() const { return bye_; }
   /// Of the last error it said; empty: it said none.
   const std::string& error_code() const { return error_code_; }
-  /// Why its host did not carry out what was to end it, in half a sentence; empty: it did, or was not asked.
+  /// Why what was to end it did not, in half a sentence; empty: it did, or was not asked.
   const QString& not_ended_because() const { return not_ended_because_; }
   const QStringList& last_lines() const { return last_lines_; }
   Launcher& launcher() { return *launcher_; }
@@ -89,7 +88,6 @@ class ProcessWatch : public QObject {
   void said_receivers_stats(const n2nq::app::ReceiversStats& stats);
   void said_fault(const n2nq::app::FaultMessage& fault);
   void said_error(const n2nq::app::ErrorMessage& error);
-  void said_bye();
   /// It could not be made to stand still; or it did, and went on though nobody said so. Why, in half a sentence.
   void not_paused(const QString& why);
   void went_on(const QString& why);
@@ -107,6 +105,7 @@ class ProcessWatch : public QObject {
   void on_exit(const ProcessExit& how);
   void on_drained();
   void on_not_killed(const QString& why);
+  void leave();
   void give_up(const QString& why);
   void finish(const QString& trouble);
   QString not_started(const QString& why) const;
@@ -121,7 +120,7 @@ class ProcessWatch : public QObject {
   Phase phase_ = Phase::not_started;
   QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_, left_timer_;
   std::optional<HelloMessage> hello_;
-  QElapsedTimer since_hello_, since_asked_, since_answered_question_;
+  QElapsedTimer since_asked_, since_answered_question_;
   std::int64_t round_trip_ns_ = 0;
   std::shared_ptr<const nlohmann::json> bye_;
   std::optional<ProcessExit> exit_;
@@ -136,6 +135,7 @@ class ProcessWatch : public QObject {
   bool paused_ = false;
   bool only_placed_ = false;
   bool cancelled_ = false;  // to be ended although it may not run yet
+  bool told_not_killed_ = false;
 };
 
 }  // namespace n2nq::app

@@ -221,8 +221,7 @@ void RunControl::Private::watch_signals(Role role, ProcessWatch& watch) {
   QObject::connect(&watch, &ProcessWatch::said_receivers_stats, q, [this](const ReceiversStats& stats) {
     if (accumulator) accumulator->add(stats, t_s());
   });
-  QObject::connect(&watch, &ProcessWatch::said_fault, q,
-                   [this, role](const FaultMessage& said) { of(role).faults.push_back(said.message); });
+  QObject::connect(&watch, &ProcessWatch::said_fault, q, [this, role](const FaultMessage& said) { of(role).take_fault(said.message); });
   QObject::connect(&watch, &ProcessWatch::said_error, q, [this, role](const ErrorMessage& error) { on_error(role, error); });
   QObject::connect(&watch, &ProcessWatch::not_paused, q, [this, role](const QString& why) { on_not_paused(role, why); });
   QObject::connect(&watch, &ProcessWatch::went_on, q, [this, role](const QString& why) { on_went_on(role, why); });

@@ -202,7 +202,7 @@ void RunControl::Private::advance() {
 void RunControl::Private::on_gone(Role role, const QString& trouble) {
   Member& member = of(role);
   member.record.bye = member.watch->bye();
-  if (!member.record.bye) member.record.faults.insert(member.record.faults.end(), member.faults.begin(), member.faults.end());
+  if (!member.record.bye) member.keep_faults();
   member.record.gone_at_s = t_s();
   if (const auto last_heard = member.watch->last_heard()) {
     const std::chrono::duration<double> silent = std::chrono::steady_clock::now() - *last_heard;
@@ -338,6 +338,11 @@ bool RunControl::Private::start_salvage(Role role) {
   };
   member.salvager->start(program_of(role), configure);
   member.salvager->send({{"type", "bye"}});
+  // It says hello when all is read back; behind that it has no more to do than any process behind its bye.
+  ProcessWatch* const salvager = member.salvager.get();
+  QObject::connect(salvager, &ProcessWatch::said_hello, q, [salvager, bye = options.deadlines.bye] {
+    QTimer::singleShot(bye, salvager, [salvager] { salvager->terminate(); });
+  });
   return true;
 }
 

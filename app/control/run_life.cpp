@@ -41,6 +41,20 @@ void Member::drop_salvager() {
   drop(salvager);
 }
 
+void Member::take_fault(const std::string& fault) {
+  constexpr std::size_t faults_max = 100;  // as many as a process says of itself
+  if (faults.size() < faults_max) {
+    faults.push_back(fault);
+  } else {
+    ++faults_left_out;
+  }
+}
+
+void Member::keep_faults() {
+  record.faults.insert(record.faults.end(), faults.begin(), faults.end());
+  if (faults_left_out > 0) record.faults.push_back("and " + std::to_string(faults_left_out) + " more faults");
+}
+
 void RunControl::Private::on_hello(Role role) {
   Member& member = of(role);
   member.record.hello = member.watch->hello();

@@ -66,7 +66,8 @@ struct Member {
   bool refused_order = false;  // something that it was told, which ends the run
   nlohmann::json clock_told;  // receivers: what they were told of the senders' clock; null: nothing
   QString listen_error;  // as N2NQ said it; empty: it listens, or has not said anything yet
-  std::vector<std::string> faults;  // that this process has told so far
+  std::vector<std::string> faults;  // that this process has told so far: the first hundred
+  std::uint64_t faults_left_out = 0;
   bool said_ended = false;
   bool end_asked = false;          // told to say bye, or being killed by this bench
   bool killed_on_purpose = false;  // by a fault: gone, or about to be
@@ -82,6 +83,9 @@ struct Member {
   void renew();
   /// So may the old salvager.
   void drop_salvager();
+  void take_fault(const std::string& fault);
+  /// What it has told of faults goes into its record.
+  void keep_faults();
   bool alive() const { return watch && watch->alive(); }
   /// There is, or was, a process of it in this run: it may have left files. It may have been one before a start that did not come to it.
   bool ran() const { return watch && (watch->ran() || record.hello || ran_before); }

@@ -562,5 +562,47 @@ TEST_F(RunControlTest, what_a_host_does_not_end_hears_nothing_any_more_and_is_no
   }
 }
 
+TEST_F(RunControlTest, what_does_not_even_end_when_it_is_killed_is_not_waited_for) {
+  host.behaviour[Role::senders].runs_on = true;
+  host.behaviour[Role::receivers].silent_in_traffic = true;
+  host.behaviour[Role::receivers].outlives_kill = true;
+  auto given = options_with_short_ends();
+  given.deadlines.process.answer = 300;
+  given.deadlines.process.killed = 50;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::broken);
+  EXPECT_NE(reasons().find("Receivers could not be ended and may run on: no answer for 0.3 s; it has not ended within 0.05 s of being killed"),
+            std::string::npos)
+      << reasons();
+  EXPECT_EQ(reasons().find("was killed"), std::string::npos) << reasons();
+}
+
+TEST_F(RunControlTest, what_reads_back_and_then_stands_still_is_ended) {
+  host.behaviour[Role::receivers].dies = Moment::running;
+  host.staging_file = "/dev/shm/left";
+  host.salvage_stands_still = true;
+  auto given = options_with_short_ends();
+  given.deadlines.bye = 50;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_EQ(host.killed[Role::receivers], 1);
+}
+
+TEST_F(RunControlTest, of_a_thousand_faults_a_hundred_are_kept) {
+  QByteArray faults;
+  for (int i = 1; i <= 1000; ++i) faults += "{\"type\":\"fault\",\"message\":\"fault " + QByteArray::number(i) + "\"}\n";
+  host.behaviour[Role::receivers].says_when_running = faults;
+  host.behaviour[Role::receivers].dies = Moment::running;
+  make();
+  control->start_all();
+  ASSERT_TRUE(wait_finished());
+  expect_over(Verdict::broken);
+  EXPECT_NE(reasons().find("fault 3\n… and 97 more of that kind\nand 900 more faults"), std::string::npos) << reasons();
+}
+
 }  // namespace
 }  // namespace n2nq::app

@@ -158,7 +158,7 @@ void PretendLauncher::write(const QByteArray& bytes) {
 void PretendLauncher::terminate() {
   ++host_.terminated[role_];
   if (!behaviour().host_refuses.isEmpty()) return emit not_killed(behaviour().host_refuses);
-  if (!running_ || !behaviour().answers || behaviour().refuses_to_end) return;
+  if (!running_ || !behaviour().answers || behaviour().refuses_to_end || stands_still()) return;
   say(bye());
   end(0, 0);
 }
@@ -166,7 +166,7 @@ void PretendLauncher::terminate() {
 void PretendLauncher::kill() {
   ++host_.killed[role_];
   if (!behaviour().host_refuses.isEmpty()) return emit not_killed(behaviour().host_refuses);
-  end(0, SIGKILL);
+  if (!behaviour().outlives_kill) end(0, SIGKILL);
 }
 
 void PretendLauncher::end_input() {
@@ -190,7 +190,7 @@ void PretendLauncher::say_connected() {
 void PretendLauncher::hear(const Json& object) {
   if (!running_) return;
   const std::string type = object["type"];
-  const bool deaf = behaviour().refuses_to_end;
+  const bool deaf = behaviour().refuses_to_end || stands_still();
   if (type == "configure") {
     on_configure(object);
   } else if (type == "connect") {

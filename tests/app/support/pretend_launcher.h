@@ -27,6 +27,7 @@ struct Behaviour {
   bool refuses_to_end = false;     // takes no stop, bye and TERM any more once it runs
   QString host_refuses;            // why the host carries out no TERM and KILL; empty: it does
   bool hears_the_end = true;       // with host_refuses: ends when its input does
+  bool outlives_kill = false;      // as what waits for a dead disk
   bool silent_in_traffic = false;  // answers no stats
   int bye_ms = 0;                  // so long after it was told to it ends
   bool ends_by_itself = true;      // broker: false: goes on when all senders have ended
@@ -53,6 +54,7 @@ struct PretendHost {
   bool salvage_fails = false;
   std::string salvage_error = "no such staging file", salvage_error_code = "files";
   bool salvage_lost_behind_bye = false;     // the link, before its end is seen
+  bool salvage_stands_still = false;        // behind its hello
   std::set<std::string> away;               // hosts whose links are cut: what is put there fails, and bringing back waits for the test
   std::set<std::string> asks_nothing;       // hosts that were told to ask a person for nothing any more
   std::set<std::string> unreachable;        // hosts that a launcher never gets to: neither put nor failed
@@ -120,6 +122,7 @@ class PretendLauncher : public Launcher {
   nlohmann::json stats(std::uint64_t id) const;
   nlohmann::json bye() const;
   const Behaviour& behaviour() const { return host_.behaviour[role_]; }
+  bool stands_still() const { return host_.salvage_stands_still && configure_.contains("salvage"); }
 
   Role role_ = Role::broker;  // known once the program is named
   PretendHost& host_;
