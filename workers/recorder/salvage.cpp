@@ -59,32 +59,35 @@ struct Left {
   ServiceLog log;
   std::string last_line = {}, error = {};  // the last with a record
   bool has_head = false;
-  std::vector<std::string> clock_lines = {};  // by that process, and none before it
+  std::size_t clock_lines = 0;                  // by that process, and none before it
+  std::string last_clock_line = {};
 };
 
-Left read_left(WorkerRole role, std::uint32_t number, const LogOptions& log_options,
+/// `longest`: the clock lines of the log that has most of them. The others have some of the same: a thousand logs of a long run would
+/// fill the memory with copies.
+Left read_left(WorkerRole role, std::uint32_t number, const LogOptions& log_options, std::vector<std::string>& longest,
                const std::function<void(const Record&)>& each_record) {
   Left left{ServiceLog(log_options.folder, role, number)};
   const std::string read_back = std::string("# remark: ") + killed_and_started;
+  std::vector<std::string> clock_lines;
   left.error = left.log.open_again([&](std::string_view line) {
     left.has_head = left.has_head || line.ends_with(role == WorkerRole::senders ? measure::sent_columns : measure::received_columns);
-    if (line == read_back) left.clock_lines.clear();
-    if (line.starts_with(clock_line_begins)) left.clock_lines.emplace_back(line.substr(2));
+    if (line == read_back) clock_lines.clear();
+    if (line.starts_with(clock_line_begins)) clock_lines.emplace_back(line.substr(2));
     const auto record = parse_record(role, number, line);
     if (!record) return;
     left.last_line = line;
     each_record(*record);
   });
+  left.clock_lines = clock_lines.size();
+  if (!clock_lines.empty()) left.last_clock_line = clock_lines.back();
+  if (clock_lines.size() > longest.size()) longest = std::move(clock_lines);
   return left;
 }
 
 /// All that the killed process had noted about clocks, and how many of these are not among the staged ones. Logs have as many of them as
 /// they needed until their last line; what was written may be staged still.
-std::pair<std::vector<std::string>, std::size_t> clock_lines_of(const std::vector<Left>& logs, const std::vector<std::string>& staged) {
-  std::vector<std::string> lines;
-  for (const Left& left : logs) {
-    if (left.clock_lines.size() > lines.size()) lines = left.clock_lines;
-  }
+std::pair<std::vector<std::string>, std::size_t> clock_lines_of(std::vector<std::string> lines, const std::vector<std::string>& staged) {
   if (!staged.empty()) lines.erase(std::find(lines.begin(), lines.end(), staged.front()), lines.end());
   const std::size_t not_staged = lines.size();
   lines.insert(lines.end(), staged.begin(), staged.end());
@@ -92,10 +95,10 @@ std::pair<std::vector<std::string>, std::size_t> clock_lines_of(const std::vecto
 }
 
 /// Behind the last that a log has. It need not have all before that: a log without lines for long is spared what later ones replace.
-std::size_t place_behind(const std::vector<std::string>& all, const std::vector<std::string>& there) {
-  if (there.empty()) return 0;
-  const auto found = std::find(all.rbegin(), all.rend(), there.back());
-  return found == all.rend() ? std::min(there.size(), all.size()) : static_cast<std::size_t>(all.rend() - found);
+std::size_t place_behind(const std::vector<std::string>& all, const Left& left) {
+  if (left.clock_lines == 0) return 0;
+  const auto found = std::find(all.rbegin(), all.rend(), left.last_clock_line);
+  return found == all.rend() ? std::min(left.clock_lines, all.size()) : static_cast<std::size_t>(all.rend() - found);
 }
 
 /// Lines are written before their records are given up, so the first records may be in the log already: up to the one that is its last
@@ -206,7 +209,8 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
   };
   const StagedRecords staged = staged_in(ring, first, last);
   std::vector<Left> logs;
-  for (std::uint32_t number = first; number <= last; ++number) logs.push_back(read_left(role, number, log_options, each_record));
+  std::vector<std::string> longest;
+  for (std::uint32_t number = first; number <= last; ++number) logs.push_back(read_left(role, number, log_options, longest, each_record));
   // What they hold would count as lost, and what is staged would be gone with the file. Nothing was written yet: it can be tried again.
   const bool any_begun = std::ranges::any_of(logs, [](const Left& left) { return left.has_head; });
   for (const Left& left : logs) {
@@ -215,7 +219,7 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
     // A service's log is begun before anything is noted of it.
     if (any_begun && !staged.by_service[left.log.number() - first].empty()) keep_error(left.log.path() + " is missing: somebody removed it");
   }
-  const auto [clock_lines, not_staged] = clock_lines_of(logs, staged.clock_lines);
+  const auto [clock_lines, not_staged] = clock_lines_of(std::move(longest), staged.clock_lines);
   for (Left& left : logs) {
     const std::vector<Staged>& records = staged.by_service[left.log.number() - first];
     if (!left.has_head) {
@@ -223,7 +227,7 @@ LogCounts salvage_logs(const std::string& staging_file, WorkerRole role, std::ui
       left.error = left.log.open(head_of_log(role, left.log.number(), log_options, "unknown", "unknown"));
     }
     keep_error(left.error);
-    std::size_t clock_lines_there = place_behind(clock_lines, left.clock_lines);
+    std::size_t clock_lines_there = place_behind(clock_lines, left);
     for (std::size_t i = written_already(role, records, left.last_line); i < records.size(); ++i) {
       for (; clock_lines_there < not_staged + records[i].notes_before; ++clock_lines_there)
         left.log.add_remark(clock_lines[clock_lines_there]);
