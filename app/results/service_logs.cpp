@@ -73,8 +73,8 @@ bool read_log(Log& log, std::string_view columns, Parse&& parse, std::int64_t& r
     rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
     if (line.empty()) continue;
     const bool is_remark = line.front() == '#';
-    // What was skipped is held like a message's line.
-    if ((!is_remark || line.starts_with(skipped_begins)) && --room < 0) {
+    // Of remarks some are held like a message's line: what was skipped, and lines between clocks.
+    if (--room < 0) {
       error = QString("the logs hold more than %1 lines, which is more than can be looked at together").arg(ServiceLogs::lines_max);
       return false;
     }
