@@ -14,7 +14,7 @@
 // Every step of the ending has a deadline after which the next one begins; steps that do not apply are passed over.
 // run_beginning.cpp begins the run and launches its processes, run_connecting.cpp brings them together, run_life.cpp hears what they say,
 // starts the traffic and looks at it, run_clocks.cpp passes on what is known of clocks, run_faults.cpp does harm on purpose, run_drain.cpp
-// waits for N2NQ behind the last message, run_ending.cpp ends.
+// waits for N2NQ behind the last message, run_ending.cpp ends, run_bringing_back.cpp reads back what killed groups had noted and fetches logs.
 #pragma once
 
 #include <QElapsedTimer>

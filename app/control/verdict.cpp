@@ -106,8 +106,8 @@ void find_missing_logs(const RunRecord& record, QStringList& reasons) {
 void find_impossible_latencies(const RunRecord& record, QStringList& reasons) {
   const measure::Histogram latencies = total_of(record.of(Role::receivers).bye, "latency");
   if (latencies.clamped() == 0 || latencies.max_ns() <= measure::HistogramLayout::value_max_ns) return;
-  constexpr double s_per_h = 3600, ns_per_s = 1e9;
-  const double longest_s = static_cast<double>(latencies.max_ns()) / ns_per_s;
+  constexpr double s_per_h = 3600, ns_in_s = 1e9;
+  const double longest_s = static_cast<double>(latencies.max_ns()) / ns_in_s;
   // What waits for receivers that come late may have waited for nearly all of the run.
   const bool may_be = longest_s <= static_cast<double>(record.started.msecsTo(record.ended)) / 1e3;
   reasons += QString("latencies beyond 2.4 hours, of up to %1 h: %2")
