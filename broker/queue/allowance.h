@@ -103,4 +103,14 @@ class Allowance {
   Flights flights_;
 };
 
+/// When the first of all unanswered deliveries of a queue's receivers is to be taken back; 0: none is. O(receivers).
+int64_t soonest_deadline_ns(const auto& receivers) {
+  int64_t soonest_ns = 0;
+  for (const auto& receiver : receivers) {
+    const int64_t at_ns = receiver.allowance.flights().next_deadline_ns();
+    if (at_ns != 0 && (soonest_ns == 0 || at_ns < soonest_ns)) soonest_ns = at_ns;
+  }
+  return soonest_ns;
+}
+
 }  // namespace n2nq

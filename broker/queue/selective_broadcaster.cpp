@@ -445,12 +445,7 @@ bool SelectiveBroadcaster::pass_deadlines(int64_t now_ns) {
 }
 
 int64_t SelectiveBroadcaster::next_deadline_ns() const {
-  int64_t soonest_ns = 0;
-  for (const Receiver& receiver : receivers_) {
-    const int64_t at_ns = receiver.allowance.flights().next_deadline_ns();
-    if (at_ns != 0 && (soonest_ns == 0 || at_ns < soonest_ns)) soonest_ns = at_ns;
-  }
-  return soonest_ns;
+  return soonest_deadline_ns(receivers_);
 }
 
 // --- the whole ---
