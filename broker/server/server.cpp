@@ -39,16 +39,12 @@ constexpr size_t closings_per_wake_up_max = 64;
 constexpr int64_t waiting_look_ns = 100 * net::ns_per_ms;
 constexpr int64_t house_look_min_ns = 20 * net::ns_per_ms;
 constexpr int64_t house_look_max_ns = 500 * net::ns_per_ms;
-/// Probes that may be there however few sessions there may be: one of each group of workers.
-constexpr size_t probes_min = 2;
 /// Lines in the log about those who were refused: whoever knocks for days fills no disk.
 constexpr size_t refusals_logged_max = 1000;
 /// How long `stop` waits for clients to close after the last frame.
 constexpr int64_t closing_ns = 1 * net::ns_per_s;
 /// Ready at once in a wake-up that yields: where more is, whoever wrote it has gone on already.
 constexpr int courteous_ready_max = 2;
-/// Smallest frame_bytes_max, so that small limits leave room for what senders join.
-constexpr uint32_t frame_bytes_min = 256 * 1024;
 /// Share of the memory budget that frames may have which have not come whole. The queue drains, so the budget is never used up by them for
 /// good; and the longest frame has room in it (limits::memory_bytes_min_for).
 constexpr size_t frame_places_divisor = 2;
@@ -91,6 +87,7 @@ Server::Server(net::EventLoop& loop, const Options& options, EventLog& log, uint
       receivers_(loop, options_, *queue_, log),
       hold_rule_(options_.limits.memory_bytes),
       session_places_(options_.limits.sessions_max),
+      admission_(options_, epoch, senders_, receivers_, session_places_),
       liveness_(house_look_ns(options_.limits), options_.limits.heartbeat_ms, [this](const Session& session) { return in_frame(session); }),
       listeners_(loop, options_.listen, options_.listen_unix, log, [this](net::Fd socket) { accept(std::move(socket)); }),
       expiry_timer_(loop, [this] { run_expiry(); }),
@@ -135,91 +132,10 @@ void Server::accept(net::Fd socket) {
   }
 }
 
-/// It has been welcomed before: that connection is served still, though it may be dead, or is told its last words.
-bool Server::has_place(const wire::Hello& hello) const {
-  if (hello.role == Role::probe) return false;
-  const Session* served = hello.role == Role::sender ? senders_.account(hello.number).session : receivers_.session(hello.number);
-  return served != nullptr || session_places_.lingers(hello.role, hello.number);
-}
-
-std::optional<Server::Refusal> Server::check_hello(wire::ByteView body) const {
-  const auto opening = wire::Hello::decode_opening(body);
-  if (!opening || opening->magic != wire::magic) return Refusal{ErrorCode::not_n2nq, "HELLO does not begin with \"N2NQ\""};
-  if (opening->version != wire::version) {
-    return Refusal{ErrorCode::other_version, "the client speaks version " + std::to_string(opening->version) +
-                                                 " of the protocol, this broker version " + std::to_string(wire::version)};
-  }
-  const auto hello = wire::Hello::decode(body);
-  if (!hello) {
-    return Refusal{ErrorCode::frame, "HELLO has " + std::to_string(body.size()) + " bytes; version " + std::to_string(wire::version) +
-                                         " of it has " + std::to_string(wire::Hello::body_bytes)};
-  }
-  if (hello->reserved_read != 0) return Refusal{ErrorCode::frame, "byte 7 of HELLO has to be 0"};
-  if (!token_matches(hello->token)) return Refusal{ErrorCode::token, "the token is not this run's"};  // first: who has none learns nothing of the run
-  const bool is_service = hello->role == Role::sender || hello->role == Role::receiver;
-  if (!is_service && hello->role != Role::probe) {
-    return Refusal{ErrorCode::number, "role " + std::to_string(static_cast<int>(hello->role)) + " does not exist (1 to 3 do)"};
-  }
-  const uint32_t numbers = hello->role == Role::sender ? options_.queue.senders : options_.queue.receivers;
-  if (is_service && (hello->number < 1 || hello->number > numbers)) {
-    return Refusal{ErrorCode::number, std::string(wire::name_of(hello->role)) + " " + std::to_string(hello->number) +
-                                          " is not in this run; they are numbered 1 to " + std::to_string(numbers)};
-  }
-  if (hello->role == Role::sender && hello->next_index > wire::index_max + 1) {
-    return Refusal{ErrorCode::frame,
-                   "HELLO says next_index " + std::to_string(hello->next_index) + "; indexes end at " + std::to_string(wire::index_max)};
-  }
-  if (hello->role != Role::sender && hello->next_index != 0) {
-    return Refusal{ErrorCode::frame, "HELLO says next_index " + std::to_string(hello->next_index) + "; of a " +
-                                         std::string(wire::name_of(hello->role)) + " it has to be 0"};
-  }
-  // While it drains, a receiver that comes late still gets what there is.
-  if (books_closed_) return Refusal{ErrorCode::ending, "nobody is let in any more"};
-  if (stopping_ && hello->role != Role::receiver) return Refusal{ErrorCode::ending, "N2NQ is ending: it drains, and lets in receivers only"};
-  if (hello->role == Role::receiver) {
-    const std::string reason = receivers_.refusal(hello->number);
-    if (!reason.empty()) return Refusal{ErrorCode::too_slow, reason};
-  }
-  if (hello->role == Role::probe && session_places_.probes() >= probes_max()) {
-    return Refusal{ErrorCode::too_many, std::to_string(session_places_.probes()) +
-                                            " probes are connected; the other sessions are kept for this run's services"};
-  }
-  if (session_places_.is_full() && !has_place(*hello)) return Refusal{ErrorCode::too_many, session_places_.limit_text()};
-  return std::nullopt;
-}
-
-/// However many there are, each service finds a place.
-size_t Server::probes_max() const {
-  const size_t services = size_t{options_.queue.senders} + options_.queue.receivers;
-  return std::max(options_.limits.sessions_max, services + probes_min) - services;
-}
-
-bool Server::token_matches(const wire::Token& token) const {
-  if (!options_.token_required) return true;
-  // Every byte is looked at, whichever is wrong: the time taken tells nothing.
-  unsigned difference = 0;
-  for (size_t i = 0; i < token.size(); ++i) difference |= static_cast<unsigned>(token[i] ^ options_.token[i]);
-  return difference == 0;
-}
-
-wire::Welcome Server::make_welcome(uint64_t next_index) const {
-  wire::Welcome welcome;
-  welcome.queue_mode = options_.queue.mode;
-  if (options_.queue.responses) welcome.features |= wire::feature_responses;
-  if (options_.queue.requests) welcome.features |= wire::feature_requests;
-  if (options_.queue.responses) welcome.responses_window = options_.queue.responses_window;
-  welcome.heartbeat_ms = options_.limits.heartbeat_ms;
-  welcome.message_bytes_max = options_.limits.message_bytes_max;
-  welcome.frame_bytes_max = std::max(options_.limits.message_bytes_max + wire::frame_bytes_beside_payload, frame_bytes_min);
-  welcome.epoch = epoch_;
-  welcome.next_index = next_index;
-  welcome.senders_expected = options_.queue.senders;
-  welcome.now_ns = net::now_ns();
-  return welcome;
-}
-
 void Server::on_hello(Session& session, wire::ByteView body) {
-  if (const auto refusal = check_hello(body)) {
+  using Doors = Admission::Doors;
+  const Doors doors = books_closed_ ? Doors::closed : stopping_ ? Doors::for_receivers : Doors::open;
+  if (const auto refusal = admission_.refusal(body, doors)) {
     session.refuse(refusal->code, refusal->text);
     return;
   }
@@ -233,7 +149,7 @@ void Server::on_hello(Session& session, wire::ByteView body) {
     receivers_.replace(hello.number);
   }
   session_places_.give_place(session, hello.role, hello.number);
-  session.welcome(hello.role, hello.number, make_welcome(next_index), frame_places_);
+  session.welcome(hello.role, hello.number, admission_.welcome(next_index), frame_places_);
   // Only now: nothing may come before WELCOME.
   if (hello.role == Role::receiver) receivers_.join(session);
   log_.write(session.name() + " connected, session " + std::to_string(hello.session));

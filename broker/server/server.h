@@ -15,6 +15,7 @@
 
 #include "broker/net/event_loop.h"
 #include "broker/queue/queue.h"
+#include "broker/server/admission.h"
 #include "broker/server/event_log.h"
 #include "broker/server/listeners.h"
 #include "broker/server/liveness_round.h"
@@ -56,11 +57,6 @@ class Server : private Session::Owner {
   nlohmann::json summary();
 
  private:
-  struct Refusal {
-    wire::ErrorCode code;
-    std::string text;
-  };
-
   void on_hello(Session& session, wire::ByteView body) override;
   void on_no_hello(Session& session) override;
   void on_frame(Session& session, const wire::Frame& frame, int64_t read_ns) override;
@@ -73,11 +69,6 @@ class Server : private Session::Owner {
   void on_refused(Session& session, wire::ErrorCode code) override;
   void on_gone(Session& session) override;
 
-  size_t probes_max() const;
-  bool has_place(const wire::Hello& hello) const;
-  std::optional<Refusal> check_hello(wire::ByteView body) const;
-  bool token_matches(const wire::Token& token) const;
-  wire::Welcome make_welcome(uint64_t next_index) const;
   void on_probe_frame(Session& session, const wire::Frame& frame, int64_t read_ns);
   void after_wake_up();
   void give_back_memory(int64_t now_ns);
@@ -107,6 +98,7 @@ class Server : private Session::Owner {
   ReceiverDesk receivers_;
   HoldRule hold_rule_;
   SessionPlaces session_places_;
+  const Admission admission_;
   uint64_t arrivals_ = 0;
   LivenessRound liveness_;
   Listeners listeners_;

@@ -17,7 +17,7 @@
 #include "broker/net/connection.h"
 #include "broker/net/event_loop.h"
 #include "broker/net/liveness.h"
-#include "broker/server/turns.h"
+#include "broker/server/per_wake_up.h"
 #include "broker/wire/messages.h"
 
 namespace n2nq {
@@ -129,7 +129,7 @@ class Session : private net::Connection::Handler {
   int64_t last_heard_ns_ = 0;
   net::Progress progress_;
   int64_t last_sent_ns_ = 0;
-  Turns probes_{16};
+  PerWakeUp probes_{16};
   net::OutBuffer out_;
   net::Connection connection_;
   net::Timer deadline_;  // of the handshake, then of lingering

@@ -25,7 +25,7 @@ constexpr std::size_t record_bytes_max = 64 * 1024;
 /// While a ring has less, nothing is read: the rest of a record, and one read more.
 constexpr std::size_t room_min = record_bytes_max + read_bytes_max;
 constexpr std::size_t greeting_bytes = 8;
-// As N2NQ's (broker/server/server.cpp, receiver_desk.cpp).
+// As N2NQ's (broker/server/server.cpp, write_round.cpp).
 constexpr int courteous_ready_max = 2;
 constexpr std::size_t keep_core_min = 16;
 constexpr std::uint64_t keep_core_records_max = 8;

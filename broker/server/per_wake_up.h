@@ -7,9 +7,9 @@
 
 namespace n2nq {
 
-class Turns {
+class PerWakeUp {
  public:
-  explicit Turns(int in_each) : in_each_(in_each) {}
+  explicit PerWakeUp(int in_each) : in_each_(in_each) {}
   /// True when there is one left in the wake-up that began at `woke_ns`; it is taken then.
   bool take(int64_t woke_ns) {
     if (std::exchange(woke_ns_, woke_ns) != woke_ns) taken_ = 0;
