@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from figures import PAIRS_MIN, interval, ratios, text_of, verdict
+from figures import PAIRS_MIN, Finding, interval, ratios, text_of, verdict
 from judging import AGAIN, BARE, BARE_AGAIN, judge
 from sides import FLOORS, run, run_bare
 from findings import FINDINGS
@@ -149,9 +149,9 @@ def report(measured, varied, found):
         print()
         print_knocks(varied)
     if found:
-        print("| what | found | aim |\n|---|---|---|")
-        for what, figure, aim in found:
-            print(f"| {what} | {figure} | {aim} |")
+        print("| what | found | aim | met |\n|---|---|---|---|")
+        for what, figure, aim, met in found:
+            print(f"| {what} | {figure} | {aim} | {met} |")
     if measured or varied:
         print(f"Others took at most {worst_disturbance(measured + varied):.0%} of the machine during a run.")
 
@@ -187,7 +187,7 @@ def main():
                 measured.append(measure(WORKS[name], arguments.pairs, arguments.seconds, arguments.seed, arguments.bare))
             elif name in VARIANTS:
                 if needs := missing(VARIANTS[name]):
-                    found.append((VARIANTS[name].title, f"not measured: {needs}", ""))
+                    found.append(Finding(VARIANTS[name].title, f"not measured: {needs}", ""))
                 else:
                     varied.append(measure_variant(VARIANTS[name], arguments.pairs, arguments.seconds, arguments.seed))
             else:

@@ -2,6 +2,7 @@
 """Medians of ratios, and how sure they are."""
 import random
 import statistics
+from typing import NamedTuple
 
 BOOTSTRAP_ROUNDS = 2000
 SPREAD_MAX = 0.25
@@ -36,6 +37,18 @@ def verdict(ratio, aim, aa, at_least, pairs):
         return "cannot tell"
     met = low >= aim - spread(aa) if at_least else high <= aim + spread(aa)
     return "yes" if met else "no"
+
+
+class Finding(NamedTuple):
+    """A row of what is found out about N2NQ alone."""
+    what: str
+    figure: str
+    aim: str
+    met: str = "–"  # "yes", "no", "cannot tell", "too few pairs", or that there is nothing to judge
+
+
+def said(holds):
+    return "yes" if holds else "no"
 
 
 def text_of(ratio):

@@ -12,11 +12,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from figures import Finding, said
 from sides import BIN
 
 RUNS, REPEATS, PAIRS = 100, (10, 20), 100
 RUN_S_MIN = 5
 PLANTED = 1.1
+DIFFERENT_MAX, FOUND_MIN = 10, 90  # of PAIRS
 FIGURES = {"latency_us.p50": "p50", "latency_us.mean_lowest_95": "mean of the lowest 95 %", "latency_us.p99": "p99"}
 SETTINGS = {"senders.amount": 50, "receivers.amount": 50, "senders.delay_ms": 100, "senders.start": "in-phase", "log": "off"}
 
@@ -65,6 +67,7 @@ def repeats(seconds, _pairs):
     found = []
     for many, counts in zip(REPEATS, told):
         equal, tenth = (", ".join(f"{FIGURES[path]} {count}" for path, count in each.items()) for each in counts)
-        found += [(f"{of}, {many} against {many} of them, {PAIRS} times: called different", equal, "at most 10"),
-                  ("the same, a tenth planted: found", tenth, "at least 90")]
+        found += [Finding(f"{of}, {many} against {many} of them, {PAIRS} times: called different", equal, f"at most {DIFFERENT_MAX}",
+                          said(max(counts[0].values()) <= DIFFERENT_MAX)),
+                  Finding("the same, a tenth planted: found", tenth, f"at least {FOUND_MIN}", said(min(counts[1].values()) >= FOUND_MIN))]
     return found
