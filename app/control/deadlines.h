@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every time a run waits for, in ms. A run stopped by a person is over drain + stop_margin + term_to_kill after the stop: 10 s by default.
+// Every time a run waits for, in ms. A run stopped by a person is over drain + stop_margin + term_to_kill after the stop: 10 s by
+// default, unless what is killed by then does not end.
 #pragma once
 
 namespace n2nq::app {
@@ -9,7 +10,7 @@ struct ProcessDeadlines {
   int lease = 2'000;         // between two empty lines
   int answer = 30'000;       // from a question to its answer
   int term_to_kill = 2'000;  // the last two steps of the ladder
-  int killed = 15'000;       // from SIGKILL to the end: behind a cut link that is noticed, and on a dead disk nothing ends
+  int killed = 60'000;       // from SIGKILL to the end: the kernel takes seconds to tear down tens of GiB, and on a dead disk nothing ends
 };
 
 struct RunDeadlines {

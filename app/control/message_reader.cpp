@@ -71,14 +71,19 @@ void MessageReader::take_whole(const QByteArray& line) {
     return;
   }
   in_protocol_ = true;
-  if (*held_ >= held_max) return refuse(QString("more than %1 messages that nobody had asked for").arg(held_max));
+  if (held_->messages >= held_max || held_->bytes + line.size() > held_bytes_max) {
+    end_reading();
+    return emit too_much(QString("said more than this bench takes: %1 messages, or %2 MiB of them, wait").arg(held_max).arg(held_bytes_max >> 20));
+  }
   try {
-    const auto let_go = [held = held_](const ControlMessage* told) {
+    const auto let_go = [held = held_, bytes = line.size()](const ControlMessage* told) {
       delete told;
-      --*held;
+      --held->messages;
+      held->bytes -= bytes;
     };
     const SharedMessage told(new ControlMessage(decode_message(std::move(object))), let_go);
-    ++*held_;
+    ++held_->messages;
+    held_->bytes += line.size();
     emit message(told);
   } catch (const std::exception& error) {
     refuse(told(line, error));
@@ -96,10 +101,14 @@ QString MessageReader::told(const QByteArray& line, const std::exception& error)
 }
 
 void MessageReader::refuse(const QString& what) {
+  end_reading();
+  emit nonsense(what);
+}
+
+void MessageReader::end_reading() {
   refused_ = true;
   open_line_.clear();
   parts_.clear();
-  emit nonsense(what);
 }
 
 }  // namespace n2nq::app

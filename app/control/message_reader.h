@@ -26,8 +26,9 @@ class MessageReader : public QObject {
  public:
   static constexpr qsizetype line_bytes_max = 256 << 20;  // as much as a process keeps for a bench that does not read
   static constexpr qsizetype noise_bytes_max = 4 << 20;
-  /// Messages that somebody holds, or that wait for their taker's thread: what a process says unasked is a few a second.
+  /// Messages that somebody holds, or that wait for their taker's thread, and the lines that they were: a process says a few a second.
   static constexpr int held_max = 10'000;
+  static constexpr qsizetype held_bytes_max = 2 * line_bytes_max;
   explicit MessageReader(bool behind_login = false) : behind_login_(behind_login) {}
   /// How a line is told that is no message, because of `error`.
   static QString told(const QByteArray& line, const std::exception& error);
@@ -43,6 +44,8 @@ class MessageReader : public QObject {
  signals:
   void message(const n2nq::app::SharedMessage& message);
   void nonsense(const QString& what);
+  /// It says more than anybody takes. Nothing is read after that either.
+  void too_much(const QString& what);
   void drained();
 
  private:
@@ -50,12 +53,17 @@ class MessageReader : public QObject {
   void take_part(QByteArray text);
   void take_whole(const QByteArray& line);
   void refuse(const QString& what);
+  void end_reading();
 
   QByteArray open_line_;
   QByteArray parts_;  // of a message whose last part is to come
   const bool behind_login_;
   qsizetype noise_bytes_ = 0;
-  std::shared_ptr<std::atomic<int>> held_ = std::make_shared<std::atomic<int>>(0);
+  struct Held {
+    std::atomic<int> messages = 0;
+    std::atomic<qsizetype> bytes = 0;
+  };
+  const std::shared_ptr<Held> held_ = std::make_shared<Held>();  // as long as any of them
   bool in_protocol_ = false;
   bool refused_ = false;
 };

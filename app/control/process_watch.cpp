@@ -21,6 +21,7 @@ struct Overloaded : Visitors... {
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
+constexpr int look_again_ms = 500;
 constexpr int exit_lease_lost = 3;  // of the programs (docs/control-protocol.md)
 
 }  // namespace
@@ -36,6 +37,7 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(reader_, &MessageReader::message, this, &ProcessWatch::on_message);
   connect(reader_, &MessageReader::nonsense, this,
           [this](const QString& what) { give_up("said something that is no control message: " + what); });
+  connect(reader_, &MessageReader::too_much, this, &ProcessWatch::give_up);
   connect(reader_, &MessageReader::drained, this, &ProcessWatch::on_drained);
   connect(launcher_.get(), &Launcher::keeps_back, this, [this](bool keeps) {
     if (answered() || phase_ != Phase::running) return;
@@ -168,7 +170,7 @@ void ProcessWatch::kill() {
   if (!alive()) return;
   cancelled_ = true;
   launcher_->kill();
-  if (phase_ == Phase::running && !left_timer_.isActive()) left_timer_.start(deadlines_.killed);
+  if (!left_timer_.isActive()) left_timer_.start(deadlines_.killed);
 }
 
 void ProcessWatch::try_to_kill() {
@@ -187,8 +189,9 @@ void ProcessWatch::on_not_killed(const QString& why) {
   if (!std::exchange(told_not_killed_, true)) left_timer_.start(2 * deadlines_.term_to_kill);
 }
 
-/// Nobody is to wait for it any longer.
+/// Nobody is to wait for it any longer. Where this bench stood still its end may be there to be heard, though.
 void ProcessWatch::leave() {
+  if (!std::exchange(looked_again_, true)) return left_timer_.start(look_again_ms);
   QString why = not_ended_because_.isEmpty() ? QString("it has not ended within %1 s of being killed").arg(deadlines_.killed / 1000.0)
                                              : not_ended_because_;
   if (!given_up_.isEmpty()) why = given_up_ + "; " + why;
@@ -242,6 +245,7 @@ void ProcessWatch::on_hello(const HelloMessage& hello) {
 void ProcessWatch::on_exit(const ProcessExit& how) {
   exit_ = how;
   last_lines_ = how.last_lines;
+  left_timer_.stop();
   // What it said before its end may still be on its way through the reader.
   QMetaObject::invokeMethod(reader_.get(), &MessageReader::end);
 }

@@ -45,6 +45,8 @@ class ProcessWatch : public QObject {
   void terminate();
   /// What does not even end by that within its deadline, because the kernel waits for something on its behalf, is gone as may_run_on().
   void kill();
+  /// The same; gone() says why.
+  void give_up(const QString& why);
   /// Harm: where its host does not carry it out, not_killed says so, and it runs on. What kill() is not carried out for, hears nothing any
   /// more, and is given up when it has not ended by that.
   void try_to_kill();
@@ -106,7 +108,6 @@ class ProcessWatch : public QObject {
   void on_drained();
   void on_not_killed(const QString& why);
   void leave();
-  void give_up(const QString& why);
   void finish(const QString& trouble);
   QString not_started(const QString& why) const;
   QString exit_sentence() const;
@@ -136,6 +137,7 @@ class ProcessWatch : public QObject {
   bool only_placed_ = false;
   bool cancelled_ = false;  // to be ended although it may not run yet
   bool told_not_killed_ = false;
+  bool looked_again_ = false;
 };
 
 }  // namespace n2nq::app

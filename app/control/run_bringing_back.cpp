@@ -24,10 +24,11 @@ bool RunControl::Private::start_salvage(Role role) {
   };
   member.salvager->start(program_of(role), configure);
   member.salvager->send({{"type", "bye"}});
-  // It says hello when all is read back; behind that it has no more to do than any process behind its bye.
+  // It says hello when all is read back; behind that its account may have a slow link before it.
   ProcessWatch* const salvager = member.salvager.get();
-  QObject::connect(salvager, &ProcessWatch::said_hello, q, [salvager, bye = options.deadlines.bye] {
-    QTimer::singleShot(bye, salvager, [salvager] { salvager->terminate(); });
+  QObject::connect(salvager, &ProcessWatch::said_hello, q, [salvager, salvage = options.deadlines.salvage] {
+    QTimer::singleShot(salvage, salvager,
+                       [salvager, salvage] { salvager->give_up(QString("it did not end within %1 s of reading back").arg(salvage / 1000.0)); });
   });
   return true;
 }
@@ -55,7 +56,7 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
     if (may_pass) {
       member.not_read_back = why;
     } else {
-      tell_not_read_back(why);
+      tell_not_read_back(why, member.salvager->answered());
       if (code != "gone") member.watch->launcher().leave_all_there();
     }
   }
@@ -70,8 +71,9 @@ void RunControl::Private::on_salvaged(Role role, const QString& trouble) {
   launcher.go_on_bringing();
 }
 
-void RunControl::Private::tell_not_read_back(const QString& why) {
-  run.troubles += "what the dead process had noted could not be read back: " + why;
+void RunControl::Private::tell_not_read_back(const QString& why, bool in_its_logs) {
+  const char* const what = in_its_logs ? "was read back into its logs, but not told" : "could not be read back";
+  run.troubles += QString("what the dead process had noted %1: %2").arg(what, why);
   emit q->message(run.troubles.back());
 }
 

@@ -210,7 +210,8 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   member.gone_ns = since_begun.nsecsElapsed();
   note_clock_ages();
   member.record.last_lines = member.watch->last_lines();
-  if (member.killed_on_purpose && state == RunState::running) return on_killed(role);
+  const bool told_to_end = member.watch->not_ended_because().isEmpty();
+  if (member.killed_on_purpose && told_to_end && state == RunState::running) return on_killed(role);
   if (std::exchange(member.restart_wanted, false)) {
     run.events[member.harm_event].what =
         QString("%1 killed; the run was over before %2 started again").arg(role_name(role), role == Role::broker ? "it was" : "they were");
@@ -218,7 +219,6 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   }
   QString what = trouble;
   if (what.isEmpty() && !member.end_asked) what = role_name(role) + " ended although nobody asked for it";
-  const bool told_to_end = member.watch->not_ended_because().isEmpty();
   if ((run.killed_by_user || member.killed_on_purpose) && told_to_end) what.clear();
   if (!what.isEmpty() && step == Step::terminate && told_to_end) what = role_name(role) + " did not end in time and was killed";
   member.record.trouble = what;

@@ -197,7 +197,7 @@ struct RunControl::Private {
   bool start_salvage(Role role);
   void touch_left();
   void on_salvaged(Role role, const QString& trouble);
-  void tell_not_read_back(const QString& why);
+  void tell_not_read_back(const QString& why, bool in_its_logs = false);
   int other_starts_left_ms() const;
   void bring_back();
   void fetching_waits(Role role, const QString& why);

@@ -584,12 +584,33 @@ TEST_F(RunControlTest, what_reads_back_and_then_stands_still_is_ended) {
   host.staging_file = "/dev/shm/left";
   host.salvage_stands_still = true;
   auto given = options_with_short_ends();
-  given.deadlines.bye = 50;
+  given.deadlines.salvage = 500;
   make(given);
   control->start_all();
   ASSERT_TRUE(wait_finished());
   expect_over(Verdict::broken);
-  EXPECT_EQ(host.killed[Role::receivers], 1);
+  EXPECT_NE(reasons().find("what the dead process had noted was read back into its logs, but not told: Receivers died: it did not end within 0.5 s "
+                           "of reading back"),
+            std::string::npos)
+      << reasons();
+}
+
+TEST_F(RunControlTest, what_outlives_its_killing_on_purpose_is_not_started_again) {
+  host.behaviour[Role::senders].runs_on = true;
+  host.behaviour[Role::receivers].outlives_kill = true;
+  host.behaviour[Role::receivers].silent_in_traffic = true;
+  auto given = options_with_short_ends();
+  given.deadlines.process.answer = 300;
+  given.deadlines.process.killed = 50;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running));
+  control->make_fault({FaultKind::restart, Role::receivers});
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(control->outcome().verdict, Verdict::broken);
+  EXPECT_NE(reasons().find("Receivers could not be ended and may run on: "), std::string::npos) << reasons();
+  EXPECT_EQ(host.times_told(Role::receivers, "start"), 1u);
 }
 
 TEST_F(RunControlTest, of_a_thousand_faults_a_hundred_are_kept) {
