@@ -189,10 +189,6 @@ void BrokerCard::show_advanced(bool shown) {
   fold_->setIcon(theme_.icon(shown ? Glyph::chevron_down : Glyph::chevron_right, theme_.tokens().secondary));
 }
 
-bool BrokerCard::is_advanced_shown() const {
-  return fold_->isChecked();
-}
-
 void BrokerCard::refresh() {
   const bool balancer = form_.settings().queue.mode == app::QueueMode::load_balancer;
   remove_row_->setVisible(!balancer);

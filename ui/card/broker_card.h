@@ -32,7 +32,6 @@ class BrokerCard : public Card {
   bool has_told(const QString& remark) const;
   /// Unfolds the advanced settings, so that a field in there can be seen.
   void show_advanced(bool shown);
-  bool is_advanced_shown() const;
   /// What stands in the middle: the run, what receivers ask for (only while requests are on), or the ledger.
   enum class Page { run, requests, ledger };
   void show_page(Page page);

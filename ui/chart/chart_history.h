@@ -28,7 +28,6 @@ class ChartHistory {
 
   explicit ChartHistory(std::size_t series, std::size_t samples_max = samples_default);
 
-  std::size_t series_count() const { return series_; }
   std::size_t size() const { return times_.size(); }
   bool empty() const { return times_.empty(); }
   double time(std::size_t at) const { return times_[at]; }

@@ -64,14 +64,9 @@ void FigureView::set_notes(bool shown) {
   renew();
 }
 
-void FigureView::set_heading(bool shown) {
-  heading_ = shown;
-  renew();
-}
-
 void FigureView::renew() {
   app::FigureStyle style = figure_style(theme_);
-  style.heading = heading_;
+  style.heading = false;  // the card around it has one
   style.notes = notes_;
   painter_ = std::make_unique<app::FigurePainter>(figure_, style);
   update();

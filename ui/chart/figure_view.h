@@ -21,8 +21,6 @@ class FigureView : public QWidget {
   const app::Figure& figure() const { return figure_; }
   /// Below the plot, as in print: what is marked and why, what publications say, remarks. On by default.
   void set_notes(bool shown);
-  /// The figure's title above the plot; off by default, since a card has one.
-  void set_heading(bool shown);
   /// Where a point was drawn, in this widget; null before it was shown.
   QPointF place_of(const app::FigureHit& hit) const { return painter_->place_of(hit); }
 
@@ -53,7 +51,7 @@ class FigureView : public QWidget {
 
   Theme& theme_;
   app::Figure figure_;
-  bool heading_ = false, notes_ = true;
+  bool notes_ = true;
   std::unique_ptr<app::FigurePainter> painter_;
   std::optional<app::FigureHit> hit_;
 };

@@ -47,7 +47,6 @@ class LiveChart : public QChartView {
   /// What the newest instant is called on the axis: "now" while it moves, "end" once it does not. What is "now" is told from there
   /// backwards; with any other word, and while the window is held, the axis has the seconds of the run, as readings and reasons have.
   void set_newest_word(const QString& word);
-  bool is_logarithmic() const { return logarithmic_; }
   /// Shows the values at this instant; NaN: none.
   void set_reading(double t_s);
   /// What set_reading shows, line by line; empty when nothing is read.
