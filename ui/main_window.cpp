@@ -270,8 +270,7 @@ void MainWindow::connect_parts() {
   connect(results_page_, &ResultsPage::log_requested, this,
           [this](const QString& title, const QString& path, const QString& text) { logs_.open(title, path)->look_for(text); });
   connect(results_page_, &ResultsPage::told, this, [this](const QString& text, bool bad) {
-    messages_->withdraw(results_topic);
-    messages_->add(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, results_topic);
+    messages_->replace(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, results_topic);
   });
   connect_cases();
   cpu_before_s_ = process_cpu_s();
@@ -297,13 +296,11 @@ void MainWindow::connect_cases() {
     connect(checker_, &app::HostChecker::checked, this, &MainWindow::refresh_hold);
   }
   connect(cases_, &CasesPage::told, this, [this](const QString& text, bool bad) {
-    messages_->withdraw(cases_topic);
-    messages_->add(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, cases_topic);
+    messages_->replace(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, cases_topic);
   });
   const auto no_more_refused = [this] { messages_->withdraw(cases_refused_topic); };
-  connect(&desk, &CasesDesk::refused, this, [this, no_more_refused](const QString& why) {
-    no_more_refused();
-    messages_->add(MessageBar::Kind::bad, QStringLiteral("Not begun: ") + why, cases_refused_topic);
+  connect(&desk, &CasesDesk::refused, this, [this](const QString& why) {
+    messages_->replace(MessageBar::Kind::bad, QStringLiteral("Not begun: ") + why, cases_refused_topic);
   });
   // What was in the way is not any more, or something else is.
   connect(&desk, &CasesDesk::hold_changed, this, no_more_refused);
@@ -413,11 +410,10 @@ LogWindow* MainWindow::open_log(app::Role role, int number) {
   const QString path = run_.log_path(role, number);
   const bool writes_none = !run_.folder().isEmpty() && run_.run_settings().log == app::LogMode::off;
   if (path.isEmpty() || writes_none) {
-    messages_->withdraw(log_topic);
-    messages_->add(MessageBar::Kind::remark,
-                   writes_none ? QStringLiteral("The services of this run write no logs (Advanced, Log: off).")
-                               : QStringLiteral("There is no log yet: a service's log begins when it is started (F5)."),
-                   log_topic);
+    messages_->replace(MessageBar::Kind::remark,
+                       writes_none ? QStringLiteral("The services of this run write no logs (Advanced, Log: off).")
+                                   : QStringLiteral("There is no log yet: a service's log begins when it is started (F5)."),
+                       log_topic);
     return nullptr;
   }
   return follow(logs_.open(log_title(service_name(role, number), role), path), role, number);
@@ -459,25 +455,23 @@ void MainWindow::open_folder() {
 
 /// Those of a result, to be run again: only while nothing is on that uses others.
 void MainWindow::use_settings(const app::Settings& settings) {
-  messages_->withdraw(results_topic);
   if (actions_.is_on()) {
-    return messages_->add(MessageBar::Kind::remark, QStringLiteral("A run is on: its settings cannot change. Stop it first (Shift+F5)."),
-                          results_topic);
+    return messages_->replace(MessageBar::Kind::remark, QStringLiteral("A run is on: its settings cannot change. Stop it first (Shift+F5)."),
+                              results_topic);
   }
+  messages_->withdraw(results_topic);
   presets_.take_up(settings);
-  messages_->withdraw(taken_over_topic);
   const QString run =
       settings.title.empty() ? QStringLiteral("the run") : QStringLiteral("\"%1\"").arg(QString::fromStdString(settings.title));
-  messages_->add(MessageBar::Kind::remark, QStringLiteral("Settings of %1 taken over").arg(run), taken_over_topic);
+  messages_->replace(MessageBar::Kind::remark, QStringLiteral("Settings of %1 taken over").arg(run), taken_over_topic);
   show_page(bench_name);
 }
 
 void MainWindow::refuse(const QString& key) {
-  messages_->withdraw(refused_topic);
   show_page(bench_name);
   QString text = QStringLiteral("Not started: %1 %2").arg(SettingsForm::label(key), form_.problem(key));
   if (const qsizetype more = form_.problem_keys().size() - 1; more > 0) text += QStringLiteral(" (and %1 more)").arg(more);
-  messages_->add(MessageBar::Kind::bad, text, refused_topic);
+  messages_->replace(MessageBar::Kind::bad, text, refused_topic);
 }
 
 void MainWindow::refresh_actions() {
@@ -530,8 +524,7 @@ bool MainWindow::may_stop_case() {
 }
 
 void MainWindow::tell_closing(const QString& text) {
-  messages_->withdraw(closing_topic);
-  messages_->add(MessageBar::Kind::remark, text, closing_topic);
+  messages_->replace(MessageBar::Kind::remark, text, closing_topic);
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -66,9 +66,7 @@ BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const app::HostBoo
   connect(&actions_.run(), &app::RunControl::events_changed, this, [this] { charts_->set_events(actions_.run().events()); });
   connect(&actions_.run(), &app::RunControl::message, this, &BenchPage::show_message);
   connect(&actions_.run(), &app::RunControl::fetching_waits, this, [this](app::Role role, const QString& why) {
-    const QString topic = fetching_topics + role_word(role);
-    messages_.withdraw(topic);
-    if (!why.isEmpty()) messages_.add(MessageBar::Kind::remark, why, topic);
+    messages_.replace(MessageBar::Kind::remark, why, fetching_topics + role_word(role));
   });
   start_fresh();
 }

@@ -41,6 +41,11 @@ void MessageBar::add(Kind kind, const QString& text, const QString& topic) {
   refresh();
 }
 
+void MessageBar::replace(Kind kind, const QString& text, const QString& topic) {
+  withdraw(topic);
+  if (!text.isEmpty()) add(kind, text, topic);
+}
+
 void MessageBar::withdraw(const QString& topic) {
   if (all_.removeIf([&topic](const Message& message) { return message.topic == topic; }) > 0) refresh();
 }

@@ -25,6 +25,8 @@ class MessageBar : public QFrame {
   explicit MessageBar(const Theme& theme, QWidget* parent = nullptr);
   /// `topic`: what withdraw() knows it by; empty for what stays true.
   void add(Kind kind, const QString& text, const QString& topic = {});
+  /// The one message of that topic, in place of what it said before; an empty text only takes that back.
+  void replace(Kind kind, const QString& text, const QString& topic);
   /// Takes back what is not so any more.
   void withdraw(const QString& topic);
   void clear();
