@@ -7,7 +7,6 @@
 #include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QMenu>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QScreen>
 #include <QShortcut>
@@ -18,6 +17,7 @@
 #include "app/control/role.h"
 #include "app/settings/host_name.h"
 #include "ui/card/charts_card.h"
+#include "ui/closing.h"
 #include "ui/page/bench_page.h"
 #include "ui/page/cases_page.h"
 #include "ui/page/help_page.h"
@@ -43,7 +43,7 @@ const char* const first_preset = "quick";
 const QString preset_topic = QStringLiteral("preset"), taken_over_topic = QStringLiteral("taken over"),
               refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
               cases_topic = QStringLiteral("cases"), cases_refused_topic = QStringLiteral("cases refused"),
-              log_topic = QStringLiteral("log"), closing_topic = QStringLiteral("closing");
+              log_topic = QStringLiteral("log");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
 const QString cases_name = QStringLiteral("Test cases");
@@ -259,9 +259,6 @@ void MainWindow::connect_parts() {
   connect(&run_, &app::RunControl::state_changed, this, &MainWindow::refresh_actions);
   connect(&run_, &app::RunControl::process_changed, this, &MainWindow::refresh_actions);
   connect(&form_, &SettingsForm::lock_changed, this, &MainWindow::refresh_actions);
-  connect(&run_, &app::RunControl::finished, this, [this] {
-    if (closing_) QTimer::singleShot(0, this, &QWidget::close);
-  });
   connect(&run_, &app::RunControl::finished, results_page_, &ResultsPage::refresh);
   results_page_->set_run_folder([this] { return actions_.is_on() ? run_.folder() : QString(); });
   if (hosts_.path() != app::default_hosts_path()) results_page_->set_hosts_file(QFileInfo(hosts_.path()).absoluteFilePath());
@@ -273,6 +270,8 @@ void MainWindow::connect_parts() {
     messages_->replace(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, results_topic);
   });
   connect_cases();
+  closing_ = new Closing(*this, actions_, cases_->desk(), *messages_, this);
+  connect(closing_, &Closing::agreed, this, &MainWindow::remember);
   cpu_before_s_ = process_cpu_s();
   connect(&cpu_timer_, &QTimer::timeout, this, &MainWindow::measure_cpu);
   cpu_timer_.start(cpu_every_ms);
@@ -306,10 +305,7 @@ void MainWindow::connect_cases() {
   connect(&desk, &CasesDesk::hold_changed, this, no_more_refused);
   connect(&desk, &CasesDesk::on_changed, this, no_more_refused);
   connect(&actions_, &RunActions::hold_changed, this, &MainWindow::refresh_actions);
-  connect(&desk, &CasesDesk::on_changed, this, [this, &desk] {
-    refresh_hold();
-    if (!desk.is_on() && closing_) QTimer::singleShot(0, this, &QWidget::close);
-  });
+  connect(&desk, &CasesDesk::on_changed, this, &MainWindow::refresh_hold);
   connect(&desk, &CasesDesk::figures_changed, results_page_, &ResultsPage::refresh);
   // At once, so that a session that is killed is gone on with as it was chosen.
   const auto keep = [this, &desk] {
@@ -489,67 +485,8 @@ void MainWindow::measure_cpu() {
   cpu_before_s_ = now_s;
 }
 
-// Traffic that flows is worth one question; processes that only wait are not.
-bool MainWindow::may_close() {
-  if (closing_ || run_.state() != app::RunState::running) return true;
-  QMessageBox question(
-      QMessageBox::NoIcon, QStringLiteral("Stop the run?"),
-      (run_.draining() ? QStringLiteral("N2NQ still has messages for receivers.") : QStringLiteral("Messages are being sent.")) +
-          QStringLiteral(" Closing stops the run; what was measured so far is kept."),
-      QMessageBox::NoButton, this);
-  question.setObjectName(QStringLiteral("close_question"));
-  QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
-  stop->setObjectName(QStringLiteral("close_stop"));
-  QPushButton* go_on = question.addButton(QStringLiteral("Keep running"), QMessageBox::RejectRole);
-  go_on->setObjectName(QStringLiteral("close_go_on"));
-  question.setDefaultButton(go_on);  // Enter alone ends no run
-  connect(&run_, &app::RunControl::state_changed, &question, [&] {
-    if (run_.state() != app::RunState::running) question.reject();  // nothing is left to stop
-  });
-  question.exec();
-  return question.clickedButton() == stop;
-}
-
-bool MainWindow::may_stop_case() {
-  if (closing_) return true;
-  QMessageBox question(QMessageBox::NoIcon, QStringLiteral("Stop the test case?"),
-                       QStringLiteral("Closing stops the run in progress. Finished runs are kept, and Resume goes on with the next start."),
-                       QMessageBox::NoButton, this);
-  question.setObjectName(QStringLiteral("close_case_question"));
-  QAbstractButton* stop = question.addButton(QStringLiteral("Stop and close"), QMessageBox::AcceptRole);
-  stop->setObjectName(QStringLiteral("close_case_stop"));
-  question.setDefaultButton(question.addButton(QStringLiteral("Keep running"), QMessageBox::RejectRole));
-  question.exec();
-  return question.clickedButton() == stop;
-}
-
-void MainWindow::tell_closing(const QString& text) {
-  messages_->replace(MessageBar::Kind::remark, text, closing_topic);
-}
-
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (actions_.is_on() && !may_close()) return event->ignore();
-  if (cases_->desk().is_on()) {
-    if (!may_stop_case()) return event->ignore();
-    remember();
-    closing_ = true;
-    cases_->desk().stop_now();
-    if (cases_->desk().is_on()) {
-      tell_closing(QStringLiteral("The run in progress is being stopped, and counts as not run; then the window closes. Close once more to wait for nothing."));
-      return event->ignore();
-    }
-  }
-  remember();
-  if (actions_.is_on()) {
-    // Closes by itself once everything has ended in order; closing once more ends it at once.
-    const bool ends_already = run_.state() == app::RunState::ending;
-    if (closing_ || !ends_already) actions_.stop_all();
-    closing_ = true;
-  }
-  if (actions_.is_on()) {
-    tell_closing(QStringLiteral("Close once more to leave what is not here yet; else the window closes when the run and its logs are here."));
-    return event->ignore();
-  }
+  if (!closing_->may_close()) return event->ignore();
   if (checker_ != nullptr) checker_->cancel();  // what it asks for is asked beside the window
   logs_.close_all();
   event->accept();

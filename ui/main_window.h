@@ -26,6 +26,7 @@ namespace n2nq::ui {
 
 class BenchPage;
 class CasesPage;
+class Closing;
 class HelpPage;
 class HostsPage;
 class MessageBar;
@@ -97,9 +98,6 @@ class MainWindow : public QMainWindow {
   void refuse(const QString& key);
   void fit_to_screen();
   void measure_cpu();
-  bool may_close();
-  bool may_stop_case();
-  void tell_closing(const QString& text);
   void refresh_hold();
   void connect_cases();
 
@@ -116,7 +114,7 @@ class MainWindow : public QMainWindow {
   QTimer cpu_timer_;
   QString runs_folder_;
   double cpu_before_s_ = 0;
-  bool closing_ = false;
+  Closing* closing_ = nullptr;
 
   RunBar* bar_ = nullptr;
   QTabBar* tabs_ = nullptr;
