@@ -64,6 +64,7 @@ bool Closing::ask_to_stop(const Question& question) {
     if (!question.is_asked()) box.reject();
   };
   connect(&actions_.run(), &app::RunControl::state_changed, &box, withdraw);
+  connect(&cases_, &CasesDesk::on_changed, &box, withdraw);
   box.exec();
   return box.clickedButton() == stop;
 }

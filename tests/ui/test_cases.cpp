@@ -7,6 +7,7 @@
 #include <QHeaderView>
 #include <QHelpEvent>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QRegularExpression>
 #include <QStyle>
 #include <QStyleOptionViewItem>
@@ -348,6 +349,33 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(settled());
     QVERIFY2(cell(own, 5).contains(QStringLiteral("stopped")), qPrintable(cell(own, 5)));
     says_how_far_it_is();
+  }
+
+  void a_question_about_a_case_goes_when_the_case_ends_by_itself() {
+    QVERIFY(bench->type(QStringLiteral("case_repeats"), QStringLiteral("1")));
+    QVERIFY(settled());
+    QVERIFY(bench->click(QStringLiteral("button_cases_run")));
+    QVERIFY(BenchWindow::wait_for([this] { return desk().is_on(); }));
+    bool asked = false, stays = false;
+    QTimer::singleShot(0, this, [&] {
+      auto* question = bench->find<QMessageBox>(QStringLiteral("close_case_question"));
+      if (question == nullptr) return;
+      asked = true;
+      connect(&desk(), &CasesDesk::on_changed, question, [&, question] {
+        // Behind all who hear of it; a box that stays would wait for ever.
+        if (!desk().is_on()) QTimer::singleShot(0, question, [&, question] {
+          stays = question->isVisible();
+          question->reject();
+        });
+      });
+    });
+    QVERIFY2(!bench->window().close(), "what was asked was not answered");
+    QVERIFY(asked);
+    QVERIFY2(!stays, "nothing is left to stop");
+    QVERIFY(!desk().is_on());
+    QVERIFY(row().state == CasesDesk::State::done);
+    QVERIFY(bench->window().isVisible());
+    QVERIFY(settled());
   }
 
   void closing_stops_in_order_and_loses_nothing_finished() {
