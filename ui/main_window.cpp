@@ -14,8 +14,6 @@
 #include <QTabBar>
 #include <QUrl>
 
-#include "app/control/role.h"
-#include "app/settings/host_name.h"
 #include "ui/card/charts_card.h"
 #include "ui/closing.h"
 #include "ui/page/bench_page.h"
@@ -25,7 +23,6 @@
 #include "ui/page/results_page.h"
 #include "ui/page/run_bar.h"
 #include "ui/page/status_strip.h"
-#include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/focus_keeper.h"
 #include "ui/widget/message_bar.h"
@@ -67,6 +64,7 @@ MainWindow::MainWindow(Parts parts)
       presets_(form_, app::Presets(parts.presets_folder)),
       actions_(run_, form_, presets_),
       logs_(theme_),
+      run_logs_(actions_, logs_),
       runs_folder_(parts.runs_folder) {
   setObjectName(QStringLiteral("main_window"));
   setWindowTitle(QStringLiteral("N2NQ Test Bench"));
@@ -178,7 +176,7 @@ void MainWindow::make_actions() {
   connect(stop_all_, &QAction::triggered, &actions_, &RunActions::stop_all);
   connect(save_as_, &QAction::triggered, bar_, &RunBar::ask_save_as);
   connect(log_, &QAction::triggered, bench_, &BenchPage::request_selected_log);
-  connect(broker_log_, &QAction::triggered, this, &MainWindow::open_broker_log);
+  connect(broker_log_, &QAction::triggered, &run_logs_, &RunLogs::open_of_broker);
   connect(folder_, &QAction::triggered, this, &MainWindow::open_folder);
   connect(show_help_, &QAction::triggered, this, [this] { show_page(help_name); });
   connect(quit_, &QAction::triggered, this, &QWidget::close);
@@ -238,8 +236,9 @@ void MainWindow::fill_pages_menu(QMenu* menu) {
 }
 
 void MainWindow::connect_parts() {
-  connect(bench_, &BenchPage::log_requested, this, &MainWindow::open_log);
-  connect(bench_, &BenchPage::broker_log_requested, this, &MainWindow::open_broker_log);
+  connect(bench_, &BenchPage::log_requested, &run_logs_, &RunLogs::open);
+  connect(bench_, &BenchPage::broker_log_requested, &run_logs_, &RunLogs::open_of_broker);
+  connect(&run_logs_, &RunLogs::none, this, [this](const QString& why) { messages_->replace(MessageBar::Kind::remark, why, log_topic); });
   connect(bench_, &BenchPage::open_folder_requested, this, &MainWindow::open_folder);
   connect(bar_, &RunBar::problem, this, [this](const QString& text) { messages_->add(MessageBar::Kind::bad, text, preset_topic); });
   connect(&presets_, &PresetChoice::chosen, this, [this] {
@@ -400,47 +399,6 @@ bool MainWindow::event(QEvent* event) {
 void MainWindow::choose_theme(ThemeChoice choice) {
   theme_.choose(choice);
   memory_.set_theme(choice);
-}
-
-LogWindow* MainWindow::open_log(app::Role role, int number) {
-  const QString path = run_.log_path(role, number);
-  const bool writes_none = !run_.folder().isEmpty() && run_.run_settings().log == app::LogMode::off;
-  if (path.isEmpty() || writes_none) {
-    messages_->replace(MessageBar::Kind::remark,
-                       writes_none ? QStringLiteral("The services of this run write no logs (Advanced, Log: off).")
-                                   : QStringLiteral("There is no log yet: a service's log begins when it is started (F5)."),
-                       log_topic);
-    return nullptr;
-  }
-  return follow(logs_.open(log_title(service_name(role, number), role), path), role, number);
-}
-
-/// With the machine where it is written, and whose clock the stamps are of.
-QString MainWindow::log_title(const QString& whose, app::Role role) const {
-  const std::string host = app::host_of(role, run_.run_settings());
-  const QString on_host = host == app::local_host ? QString() : QStringLiteral(" on %1").arg(QString::fromStdString(host));
-  return QStringLiteral("Log of %1%2").arg(whose, on_host);
-}
-
-/// A log that is written on another host is kept up to date here as long as somebody looks at it.
-LogWindow* MainWindow::follow(LogWindow* window, app::Role role, int number) {
-  if (!actions_.is_on() || window->is_awaited()) return window;
-  run_.follow_log(role, number, true);
-  window->set_awaited(true);
-  connect(&run_, &app::RunControl::state_changed, window, [this, window, role, number] {
-    // The next run's log is another file.
-    window->set_awaited(actions_.is_on() && run_.log_path(role, number) == window->path());
-  });
-  connect(window, &LogWindow::closed, this, [this, role, number](const QString& path) {
-    const QString now = run_.log_path(role, number);  // empty: no process of it came as far as to write one
-    if (now.isEmpty() || now == path) run_.follow_log(role, number, false);
-  });
-  return window;
-}
-
-void MainWindow::open_broker_log() {
-  const QString path = run_.broker_log_path();
-  if (!path.isEmpty()) follow(logs_.open(log_title(QStringLiteral("N2NQ"), app::Role::broker), path), app::Role::broker, 0);
 }
 
 void MainWindow::open_folder() {

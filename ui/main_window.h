@@ -12,6 +12,7 @@
 #include "app/host/launcher.h"
 #include "ui/dialog/import_dialog.h"
 #include "ui/log/log_viewers.h"
+#include "ui/log/run_logs.h"
 #include "ui/model/preset_choice.h"
 #include "ui/model/run_actions.h"
 #include "ui/stall_meter.h"
@@ -61,6 +62,7 @@ class MainWindow : public QMainWindow {
   app::RunControl& run() { return run_; }
   Theme& theme() { return theme_; }
   LogViewers& logs() { return logs_; }
+  RunLogs& run_logs() { return run_logs_; }
   BenchPage* bench_page() const { return bench_; }
   HostsPage* hosts_page() const { return hosts_page_; }
   ResultsPage* results_page() const { return results_page_; }
@@ -69,7 +71,6 @@ class MainWindow : public QMainWindow {
   /// Pages in sight, from the left: "Bench", "Charts" (low windows only), "Test cases", "Results", "Hosts", "Help".
   QStringList page_names() const;
   void show_page(const QString& name);
-  LogWindow* open_log(app::Role role, int number);
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -88,9 +89,6 @@ class MainWindow : public QMainWindow {
   void connect_parts();
   void place_charts();
   void show_tab(int index);
-  QString log_title(const QString& whose, app::Role role) const;
-  LogWindow* follow(LogWindow* window, app::Role role, int number);
-  void open_broker_log();
   void open_folder();
   void choose_theme(ThemeChoice choice);
   void refresh_actions();
@@ -110,6 +108,7 @@ class MainWindow : public QMainWindow {
   PresetChoice presets_;
   RunActions actions_;
   LogViewers logs_;
+  RunLogs run_logs_;
   StallMeter stalls_;
   QTimer cpu_timer_;
   QString runs_folder_;

@@ -122,7 +122,7 @@ bool render_run(Renderer& renderer, const QString& preset) {
   for (const QSize& size : middle_sizes) renderer.save_bench(bench, QStringLiteral("running"), size);
   renderer.save_all(bench, QStringLiteral("running"));
   bench.window().resize(sizes[1]);
-  if (auto* log = bench.window().open_log(n2nq::app::Role::receivers, 7)) {
+  if (auto* log = bench.window().run_logs().open(n2nq::app::Role::receivers, 7)) {
     BenchWindow::wait_for([&] { return !log->text().isEmpty(); });
     renderer.save(*log, QStringLiteral("log-running-light"));
     log->close();

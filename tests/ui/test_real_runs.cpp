@@ -122,7 +122,7 @@ void TestRealRuns::load_balancing_delivers_each_message_once() {
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY2(app::testing::is_sound(bench.run().outcome()), qPrintable(bench.run().outcome().reasons.join(u'\n')));
   QCOMPARE(tile(bench, "tile_received"), QStringLiteral("40"));
-  QVERIFY(bench.window().open_log(app::Role::receivers, 1) == nullptr);
+  QVERIFY(bench.window().run_logs().open(app::Role::receivers, 1) == nullptr);
   QVERIFY(bench.window().findChild<ui::MessageBar*>()->messages().join('\n').contains("write no logs"));
 }
 
@@ -297,9 +297,9 @@ void TestRealRuns::a_log_opens_while_it_grows() {
   QVERIFY(bench.click(QStringLiteral("button_start_all")));
   QVERIFY(bench.wait_for_state(app::RunState::running));
   QVERIFY(!log->is_awaited());
-  ui::LogWindow* next = bench.window().open_log(app::Role::receivers, 2);
+  ui::LogWindow* next = bench.window().run_logs().open(app::Role::receivers, 2);
   QVERIFY(next != nullptr && next != log && next->is_awaited());
-  QCOMPARE(bench.window().open_log(app::Role::receivers, 2), next);
+  QCOMPARE(bench.window().run_logs().open(app::Role::receivers, 2), next);
   QVERIFY(next->is_awaited());
 }
 

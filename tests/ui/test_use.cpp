@@ -539,9 +539,9 @@ void TestUse::a_log_is_offered_of_who_was_started() {
   QVERIFY(bench.wait_for([&] { return bench.run().process(app::Role::senders).state == app::ProcessState::waiting; }));
   QVERIFY(!bench.run().folder().isEmpty());
   QVERIFY(refused());
-  QVERIFY(bench.window().open_log(app::Role::receivers, 1) == nullptr);
+  QVERIFY(bench.window().run_logs().open(app::Role::receivers, 1) == nullptr);
   QVERIFY(bench.window().bench_page()->messages()->messages().last().contains(QStringLiteral("no log yet")));
-  QVERIFY(bench.window().open_log(app::Role::senders, 1) != nullptr);
+  QVERIFY(bench.window().run_logs().open(app::Role::senders, 1) != nullptr);
   QVERIFY(bench.click(QStringLiteral("button_stop_all")));
   QVERIFY(bench.wait_for_state(app::RunState::finished));
   QVERIFY(refused());  // a run is over in which it never was
