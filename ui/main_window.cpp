@@ -100,19 +100,11 @@ void MainWindow::build(Parts& parts) {
   charts->setContentsMargins(space::card, space::card, space::card, space::card);
   hosts_page_ =
       new HostsPage({&hosts_, parts.checker, std::move(parts.ssh_offer), [this] { return form_.settings().broker.port; },
-                      [this] {
-                        return actions_.is_on() ? QStringLiteral("A run is on, which a check would disturb: stop it first (Shift+F5)")
-                                                : actions_.hold();
-                      }},
-                     theme_);
-  cases_ = new CasesPage(
-      {runs_folder_, parts.cases_folder, parts.programs_folder, &hosts_, std::move(parts.case_launchers),
-       [this] {
-         if (actions_.is_on()) return QStringLiteral("A run is on, on the page Bench: stop it first (Shift+F5)");
-         const bool checks = checker_ != nullptr && checker_->is_checking();
-         return checks ? QStringLiteral("The lab machines are being checked, on the page Hosts: wait, or cancel it there") : QString();
-       }},
-      theme_);
+                     [this] { return why_not_now(Busy::check, busy()); }},
+                    theme_);
+  cases_ = new CasesPage({runs_folder_, parts.cases_folder, parts.programs_folder, &hosts_, std::move(parts.case_launchers),
+                          [this] { return why_not_now(Busy::cases, busy()); }},
+                         theme_);
   results_page_ = new ResultsPage(runs_folder_, theme_);
   help_ = new HelpPage(theme_, runs_folder_);
   for (QWidget* page : std::initializer_list<QWidget*>{bench_, charts_page_, cases_, results_page_, hosts_page_, help_})
@@ -276,15 +268,18 @@ void MainWindow::connect_parts() {
   cpu_timer_.start(cpu_every_ms);
 }
 
-void MainWindow::refresh_hold() {
-  cases_->desk().refresh_hold();
-  const bool checks = checker_ != nullptr && checker_->is_checking();
-  actions_.set_hold(cases_->desk().is_on() ? QStringLiteral("Test cases run (page Test cases): pause or stop them first")
-                    : checks ? QStringLiteral("The lab machines are being checked (page Hosts): a run would share them with that. Wait, or cancel it there")
-                             : QString());
+std::optional<Busy> MainWindow::busy() const {
+  if (actions_.is_on()) return Busy::run;
+  if (cases_ != nullptr && cases_->desk().is_on()) return Busy::cases;  // null: the pages are being made
+  if (checker_ != nullptr && checker_->is_checking()) return Busy::check;
+  return std::nullopt;
 }
 
-/// One thing at a time: what is measured here and there shares the machines.
+void MainWindow::refresh_hold() {
+  cases_->desk().refresh_hold();
+  actions_.set_hold(why_not_now(Busy::run, busy()));
+}
+
 void MainWindow::connect_cases() {
   CasesDesk& desk = cases_->desk();
   bar_->follow(desk);

@@ -5,6 +5,7 @@
 #include <QMainWindow>
 #include <QTimer>
 #include <memory>
+#include <optional>
 
 #include "app/control/run_control.h"
 #include "app/host/host_book.h"
@@ -13,6 +14,7 @@
 #include "ui/dialog/import_dialog.h"
 #include "ui/log/log_viewers.h"
 #include "ui/log/run_logs.h"
+#include "ui/model/busy.h"
 #include "ui/model/preset_choice.h"
 #include "ui/model/run_actions.h"
 #include "ui/stall_meter.h"
@@ -96,6 +98,8 @@ class MainWindow : public QMainWindow {
   void refuse(const QString& key);
   void fit_to_screen();
   void measure_cpu();
+  /// What is on that has the machines for itself.
+  std::optional<Busy> busy() const;
   void refresh_hold();
   void connect_cases();
 
