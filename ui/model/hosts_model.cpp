@@ -28,7 +28,7 @@ QVariant cell_data(const app::CheckCell& cell, const QString& meaning, const The
 }
 
 constexpr int ssh_port = 22;  // not worth the room
-constexpr int repaint_ms = 100;
+constexpr std::chrono::milliseconds repaint_every(100);
 
 /// A head as wide as sixty characters would leave no room for what stands below. Most names of machines differ at their ends, some at their
 /// beginnings, and some between: the first way to shorten them that tells this one from the others is taken.
@@ -72,21 +72,18 @@ QString address_text(const app::Host& host) {
 }  // namespace
 
 MachinesModel::MachinesModel(const app::HostBook& book, const app::HostChecker* checker, const Theme& theme, QObject* parent)
-    : QAbstractTableModel(parent), book_(book), checker_(checker), theme_(theme) {
+    : QAbstractTableModel(parent), book_(book), checker_(checker), theme_(theme), repaint_(repaint_every, [this] { repaint(); }) {
   const auto all_new = [this] {
     beginResetModel();
     endResetModel();
   };
-  const auto repaint = [this] { emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1)); };
   connect(&book_, &app::HostBook::changed, this, all_new);
-  connect(&theme_, &Theme::changed, this, repaint);
-  if (checker_ == nullptr) return;
-  repaint_.setSingleShot(true);
-  repaint_.setInterval(repaint_ms);
-  connect(&repaint_, &QTimer::timeout, this, repaint);
-  connect(checker_, &app::HostChecker::changed, this, [this] {
-    if (!repaint_.isActive()) repaint_.start();
-  });
+  connect(&theme_, &Theme::changed, this, &MachinesModel::repaint);
+  if (checker_ != nullptr) connect(checker_, &app::HostChecker::changed, this, [this] { repaint_.request(); });
+}
+
+void MachinesModel::repaint() {
+  emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
 int MachinesModel::rowCount(const QModelIndex& parent) const {

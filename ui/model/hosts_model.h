@@ -3,10 +3,10 @@
 #pragma once
 
 #include <QAbstractTableModel>
-#include <QTimer>
 
 #include "app/host/host_book.h"
 #include "app/host/host_report.h"
+#include "ui/model/throttle.h"
 #include "ui/theme/theme.h"
 
 namespace n2nq::ui {
@@ -27,7 +27,9 @@ class MachinesModel : public QAbstractTableModel {
   const Theme& theme_;
 
  private:
-  QTimer repaint_;
+  void repaint();
+
+  Throttle repaint_;  // of many machines each says at nearly the same moment what was found
 };
 
 class HostsModel : public MachinesModel {

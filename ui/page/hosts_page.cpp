@@ -33,7 +33,8 @@ namespace n2nq::ui {
 namespace {
 
 constexpr int local_address_px = 200;
-constexpr int look_again_ms = 1000, advise_ms = 100;
+constexpr int look_again_ms = 1000;
+constexpr std::chrono::milliseconds advise_every(100);
 constexpr int hosts_share = 3, below_share = 2;
 constexpr int paths_share = 7, advice_share = 6;  // three machines of some length stand beside each other at 1280 px
 // Machine, SSH, and what a check finds: of the width and the names alone, so that nothing moves when findings come in. 0: a share of what is left.
@@ -84,7 +85,8 @@ QString advice_html(const QString& what_to_do) {
 
 }  // namespace
 
-HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent) : QWidget(parent), parts_(std::move(parts)), theme_(theme) {
+HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent)
+    : QWidget(parent), parts_(std::move(parts)), theme_(theme), advise_(advise_every, [this] { show_advice(); }) {
   setObjectName(QStringLiteral("hosts_page"));
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
@@ -108,12 +110,7 @@ HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent) : QWidget
   connect(&theme_, &Theme::changed, this, &HostsPage::show_advice);
   if (parts_.checker != nullptr) {
     // Of many machines each says at nearly the same moment that it does not answer.
-    advise_.setSingleShot(true);
-    advise_.setInterval(advise_ms);
-    connect(&advise_, &QTimer::timeout, this, &HostsPage::show_advice);
-    connect(parts_.checker, &app::HostChecker::changed, this, [this] {
-      if (!advise_.isActive()) advise_.start();
-    });
+    connect(parts_.checker, &app::HostChecker::changed, this, [this] { advise_.request(); });
     connect(parts_.checker, &app::HostChecker::checked, this, [this] {
       checked_->setText(QStringLiteral("Checked on ") + QDateTime::currentDateTime().toString(QStringLiteral("yyyy-MM-dd 'at' HH:mm")));
       refresh();

@@ -9,6 +9,7 @@
 #include "app/host/host_book.h"
 #include "app/host/host_report.h"
 #include "ui/dialog/import_dialog.h"
+#include "ui/model/throttle.h"
 #include "ui/theme/theme.h"
 
 class QLabel;
@@ -70,7 +71,7 @@ class HostsPage : public QWidget {
   QTableView *table_ = nullptr, *paths_ = nullptr;
   QPushButton *check_ = nullptr, *edit_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *import_ = nullptr, *add_ = nullptr;
   QLabel* checked_ = nullptr;        // when that was, in this session
-  QTimer advise_;                    // until what to do is shown anew
+  Throttle advise_;                  // what to do is shown anew
   QTimer look_again_;                // while the file cannot be read: it may have been mended
   app::Hosts known_;                 // what the file said when it could be read last
   std::string chosen_;               // the machine of the current row; empty: none
