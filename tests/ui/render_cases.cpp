@@ -3,15 +3,14 @@
 // a file with mistakes, with lab machines.
 //
 //   render_cases [FOLDER]     the folder is made; default: rendered, beside the program
-#include <QApplication>
 #include <QComboBox>
 #include <QDir>
 #include <QFile>
 #include <QTableView>
 #include <QTableWidget>
-#include <cstdio>
 
 #include "tests/ui/support/bench_window.h"
+#include "tests/ui/support/page_pictures.h"
 #include "ui/card/case_figure_card.h"
 #include "ui/page/cases_page.h"
 
@@ -19,10 +18,8 @@ namespace {
 
 using n2nq::ui::CasesDesk;
 using n2nq::ui_test::BenchWindow;
-
-/// Each page in one theme and size, and fewer runs: enough to see that it draws.
-const bool once = qEnvironmentVariableIsSet("N2NQ_DRAW_ONCE");
-constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
+using n2nq::ui_test::draws_once;
+using n2nq::ui_test::PagePictures;
 
 const char* const own_case = R"(format: 1
 title: Small sweep
@@ -43,42 +40,42 @@ figures:
 
 class Pages {
  public:
-  explicit Pages(QString folder) : folder_(std::move(folder)) {
-    QDir().mkpath(folder_);
+  explicit Pages(const QString& folder)
+      : pictures_(bench_, folder, QStringLiteral("cases"), QStringLiteral("Test cases"), [this] { settled(); }) {
     QDir().mkpath(bench_.folder() + QStringLiteral("/cases"));
-    write(QStringLiteral("sweep"), once ? QByteArray(own_case).replace("repeats: 3", "repeats: 1") : QByteArray(own_case));
+    write(QStringLiteral("sweep"), draws_once ? QByteArray(own_case).replace("repeats: 3", "repeats: 1") : QByteArray(own_case));
     write(QStringLiteral("wrong"), QByteArray(own_case).replace("axes:", "axis:").replace("amount, recei", "amont, recei"));
   }
   bool render() {
     bench_.window().show();
     bench_.window().show_page(QStringLiteral("Test cases"));
     if (!settled()) return false;
-    save_all(QStringLiteral("none"));
+    pictures_.save_all(QStringLiteral("none"));
     select(8);
-    save_all(QStringLiteral("mistakes"));
+    pictures_.save_all(QStringLiteral("mistakes"));
     for (int row : desk().ticked_rows()) desk().set_ticked(row, false);
     desk().set_ticked(7, true);
     desk().set_ticked(6, true);
     select(7);
     desk().run({7, 6}, CasesDesk::Begin::anew);
-    if (!BenchWindow::wait_for([this] { return desk().rows()[7].runs_done >= (once ? 3 : 10); })) return false;
-    save_all(QStringLiteral("running"));
+    if (!BenchWindow::wait_for([this] { return desk().rows()[7].runs_done >= (draws_once ? 3 : 10); })) return false;
+    pictures_.save_all(QStringLiteral("running"));
     if (!bench_.click(QStringLiteral("button_cases_pause"))) return false;
-    save(QStringLiteral("pausing"), false, sizes[0]);
+    pictures_.save(QStringLiteral("pausing"));
     if (!BenchWindow::wait_for([this] { return !desk().is_on(); })) return false;
-    save_all(QStringLiteral("paused"));
+    pictures_.save_all(QStringLiteral("paused"));
     desk().set_ticked(6, false);
     if (!bench_.click(QStringLiteral("button_cases_resume"))) return false;
     if (!BenchWindow::wait_for([this] { return !desk().is_on() && desk().rows()[7].state == CasesDesk::State::done; })) return false;
-    save_all(QStringLiteral("done"));
+    pictures_.save_all(QStringLiteral("done"));
     auto* table = bench_.find<QTableWidget>(QStringLiteral("case_table"));
     emit table->cellClicked(1, 1);
-    save_all(QStringLiteral("point"));
+    pictures_.save_all(QStringLiteral("point"));
     auto* card = bench_.window().cases_page()->findChild<n2nq::ui::CaseFigureCard*>();
     auto* chooser = bench_.find<QComboBox>(QStringLiteral("case_figure"));
     chooser->setCurrentIndex(1);
     emit card->figure_chosen();
-    save_all(QStringLiteral("percentiles"));
+    pictures_.save_all(QStringLiteral("percentiles"));
     n2nq::app::Host host;
     for (const char* name : {"n2nq-vm", "senders-vm", "receivers-vm"}) {
       host.name = name;
@@ -92,7 +89,7 @@ class Pages {
     }
     select(4);
     settled();
-    save_all(QStringLiteral("hosts"));
+    pictures_.save_all(QStringLiteral("hosts"));
     return true;
   }
 
@@ -110,31 +107,12 @@ class Pages {
     table->setCurrentIndex(table->model()->index(row, 1));
     settled();
   }
-  void save(const QString& what, bool dark, const QSize& size) {
-    bench_.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
-    bench_.window().resize(size);
-    QApplication::processEvents();
-    bench_.window().grab().save(QStringLiteral("%1/cases-%2-%3-%4.png")
-                                    .arg(folder_, what, dark ? QStringLiteral("dark") : QStringLiteral("light"))
-                                    .arg(size.width()));
-  }
-  void save_all(const QString& what) {
-    if (once) return save(what, false, sizes[0]);
-    for (const bool dark : {false, true}) {
-      for (const QSize& size : sizes) save(what, dark, size);
-    }
-  }
-
-  QString folder_;
   BenchWindow bench_;
+  PagePictures pictures_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication application(argc, argv);
-  const bool done = Pages(QApplication::arguments().value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered"))).render();
-  if (!done) std::fprintf(stderr, "the page did not do what it should\n");
-  return done ? 0 : 1;
+  return n2nq::ui_test::draw_pages(argc, argv, "[FOLDER]", [](const QString& folder, const QStringList&) { return Pages(folder).render(); });
 }

@@ -18,6 +18,7 @@
 
 #include "app/control/fault.h"
 #include "tests/ui/support/bench_window.h"
+#include "tests/ui/support/page_pictures.h"
 #include "ui/card/charts_card.h"
 #include "ui/card/ledger_panel.h"
 #include "ui/dialog/host_dialog.h"
@@ -32,7 +33,7 @@ namespace {
 
 using n2nq::ui_test::BenchWindow;
 
-constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
+constexpr auto& sizes = n2nq::ui_test::picture_sizes;
 constexpr QSize middle_sizes[] = {{1440, 900}, {1280, 800}};
 
 class Renderer {
@@ -422,21 +423,16 @@ bool render_trouble(Renderer& renderer) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication application(argc, argv);
-  const QStringList arguments = QApplication::arguments();
-  if (arguments.value(1).startsWith(u'-')) {
-    std::fprintf(stderr, "usage: render_pages [FOLDER [PRESET]]\n");
-    return 2;
-  }
-  Renderer renderer(arguments.value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")));
-  const QString preset = arguments.value(2, QStringLiteral("thesis-baseline"));
-  render_popups(renderer);
-  render_hosts(renderer);
-  if (arguments.value(2) == QStringLiteral("draining")) return render_draining(renderer) && !renderer.failed() ? 0 : 1;
-  if (arguments.value(2) == QStringLiteral("hosts")) return renderer.failed() ? 1 : 0;
-  const bool done = render_warm_up(renderer) && render_run(renderer, preset) && render_semantics(renderer, preset) &&
-                    render_waiting(renderer) && render_draining(renderer) && render_trouble(renderer);
-  if (!done) std::fprintf(stderr, "a run did not do what it should\n");
-  return done && !renderer.failed() ? 0 : 1;
+  return n2nq::ui_test::draw_pages(argc, argv, "[FOLDER [PRESET]]", [](const QString& folder, const QStringList& rest) {
+    Renderer renderer(folder);
+    const QString preset = rest.value(0, QStringLiteral("thesis-baseline"));
+    render_popups(renderer);
+    render_hosts(renderer);
+    const bool done = preset == QStringLiteral("hosts") ||
+                      (preset == QStringLiteral("draining") ? render_draining(renderer)
+                                                            : render_warm_up(renderer) && render_run(renderer, preset) &&
+                                                                  render_semantics(renderer, preset) && render_waiting(renderer) &&
+                                                                  render_draining(renderer) && render_trouble(renderer));
+    return done && !renderer.failed();
+  });
 }

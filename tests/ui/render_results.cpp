@@ -4,19 +4,17 @@
 //
 //   render_results [FOLDER [CASE...]]     the folder is made; default: rendered, beside the program. Folders of test cases are shown and
 //                                         compared too
-#include <QApplication>
 #include <QComboBox>
-#include <QDir>
 #include <QFileInfo>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QTableView>
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "tests/app/results/made_runs.h"
 #include "tests/ui/support/bench_window.h"
+#include "tests/ui/support/page_pictures.h"
 #include "ui/card/report_view.h"
 #include "ui/chart/figure_view.h"
 #include "ui/page/results_page.h"
@@ -24,24 +22,22 @@
 namespace {
 
 using n2nq::ui_test::BenchWindow;
-
-/// Each page in one theme and size, and fewer runs: enough to see that it draws.
-const bool once = qEnvironmentVariableIsSet("N2NQ_DRAW_ONCE");
-constexpr QSize sizes[] = {{1280, 720}, {1920, 1080}};
+using n2nq::ui_test::PagePictures;
 
 class Pages {
  public:
-  Pages(QString folder, QStringList cases) : folder_(std::move(folder)), cases_(std::move(cases)) { QDir().mkpath(folder_); }
+  Pages(const QString& folder, QStringList cases)
+      : cases_(std::move(cases)), pictures_(bench_, folder, QStringLiteral("results"), QStringLiteral("Results"), [this] { settled(); }) {}
   bool render() {
     bench_.window().show();
-    save_all(QStringLiteral("none"));
+    pictures_.save_all(QStringLiteral("none"));
     for (const char* mode : {"broadcaster", "load-balancer"}) {
       if (!run(mode)) return false;
     }
     make_others();
     show_results();
     if (!settled()) return false;
-    save_all(QStringLiteral("list"));
+    pictures_.save_all(QStringLiteral("list"));
     return render_parts() && render_comparison() && (cases_.isEmpty() || render_cases());
   }
 
@@ -83,7 +79,7 @@ class Pages {
     bench_.find<QLineEdit>(QStringLiteral("result_tags"))->setText(QStringLiteral("baseline, old disk"));
     emit bench_.find<QLineEdit>(QStringLiteral("result_tags"))->editingFinished();
     if (!settled()) return false;
-    save_all(QStringLiteral("chosen"));
+    pictures_.save_all(QStringLiteral("chosen"));
     if (!bench_.click(QStringLiteral("button_result_open")) || !settled()) return false;
     auto* parts = bench_.find<QListWidget>(QStringLiteral("report_parts"));
     for (int row = 0; row < parts->count(); ++row) {
@@ -91,9 +87,9 @@ class Pages {
       const bool over_time = page().report_view()->figure_view()->figure().id == QLatin1String("latency-over-time");
       if (over_time) emit page().report_view()->figure_view()->point_clicked({0, 3}, {});
       if (row == 0 || over_time) {
-        save_all(QStringLiteral("part-%1").arg(row));
+        pictures_.save_all(QStringLiteral("part-%1").arg(row));
       } else {
-        save(QStringLiteral("part-%1").arg(row), false, sizes[0]);
+        pictures_.save(QStringLiteral("part-%1").arg(row));
       }
     }
     return bench_.click(QStringLiteral("button_results_back"));
@@ -105,9 +101,9 @@ class Pages {
     table()->selectRow(1);
     table()->selectRow(2);
     if (!bench_.click(QStringLiteral("button_result_compare")) || !settled()) return false;
-    save_all(QStringLiteral("compared"));
+    pictures_.save_all(QStringLiteral("compared"));
     if (!page().report_view()->show_part(QStringLiteral("Latency by percentile"))) return false;
-    save_all(QStringLiteral("compared-percentiles"));
+    pictures_.save_all(QStringLiteral("compared-percentiles"));
     return true;
   }
 
@@ -124,9 +120,9 @@ class Pages {
     kind->setCurrentText(QStringLiteral("test cases"));
     table()->setSelectionMode(QAbstractItemView::ExtendedSelection);
     table()->selectRow(0);
-    save_all(QStringLiteral("cases"));
+    pictures_.save_all(QStringLiteral("cases"));
     if (!bench_.click(QStringLiteral("button_result_open")) || !settled()) return false;
-    save_all(QStringLiteral("case"));
+    pictures_.save_all(QStringLiteral("case"));
     if (!bench_.click(QStringLiteral("button_results_back"))) return false;
     const auto compare = [this](const char* what) {
       table()->selectAll();
@@ -134,7 +130,7 @@ class Pages {
       auto* parts = bench_.find<QListWidget>(QStringLiteral("report_parts"));
       for (int row = 0; row < std::min(parts->count(), 4); ++row) {
         parts->setCurrentRow(row);
-        save_all(QStringLiteral("%1-%2").arg(QLatin1String(what)).arg(row));
+        pictures_.save_all(QStringLiteral("%1-%2").arg(QLatin1String(what)).arg(row));
       }
       return bench_.click(QStringLiteral("button_results_back"));
     };
@@ -143,36 +139,14 @@ class Pages {
     return compare("compared-repeats");
   }
 
-  void save(const QString& what, bool dark, const QSize& size) {
-    bench_.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
-    bench_.window().resize(size);
-    bench_.window().show_page(QStringLiteral("Results"));
-    settled();
-    QApplication::processEvents();
-    bench_.window().grab().save(QStringLiteral("%1/results-%2-%3-%4.png")
-                                    .arg(folder_, what, dark ? QStringLiteral("dark") : QStringLiteral("light"))
-                                    .arg(size.width()));
-  }
-  void save_all(const QString& what) {
-    if (once) return save(what, false, sizes[0]);
-    for (const bool dark : {false, true}) {
-      for (const QSize& size : sizes) save(what, dark, size);
-    }
-  }
-
-  QString folder_;
   QStringList cases_;
   BenchWindow bench_;
+  PagePictures pictures_;
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-  QApplication application(argc, argv);
-  const bool done = Pages(QApplication::arguments().value(1, QApplication::applicationDirPath() + QStringLiteral("/rendered")),
-                          QApplication::arguments().mid(2))
-                        .render();
-  if (!done) std::fprintf(stderr, "a page did not do what it should\n");
-  return done ? 0 : 1;
+  return n2nq::ui_test::draw_pages(argc, argv, "[FOLDER [CASE...]]",
+                                   [](const QString& folder, const QStringList& cases) { return Pages(folder, cases).render(); });
 }
