@@ -26,6 +26,22 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
   void open_file(const QUrl& file) { opened += file.toLocalFile(); }
 
  private slots:
+  void the_list_begins_at_a_whole_row_also_at_its_end() {
+    for (const int height_px : {720, 729, 741}) {
+      bench->window().resize(1280, height_px);
+      QCoreApplication::processEvents();
+      for (const auto& scroll : {&QTableView::scrollToBottom, &QTableView::scrollToTop}) {
+        (table()->*scroll)();
+        QCOMPARE(table()->rowViewportPosition(table()->rowAt(0)), 0);
+      }
+    }
+    bench->window().resize(1280, 720);
+    QCoreApplication::processEvents();
+    table()->scrollToBottom();
+    QVERIFY2(table()->rowAt(0) > 0, "there are more rows than there is room for");
+    QCOMPARE(table()->rowViewportPosition(own) + table()->rowHeight(own), table()->viewport()->height());
+  }
+
   void a_copy_is_made_edited_and_listed() {
     QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "open_file");
     const QString copy = bench->folder() + QStringLiteral("/cases/delay.yaml");

@@ -26,6 +26,7 @@
 #include "ui/widget/focus_table.h"
 #include "ui/widget/progress_line.h"
 #include "ui/widget/setting_fields.h"
+#include "ui/widget/whole_rows.h"
 
 namespace n2nq::ui {
 
@@ -154,7 +155,6 @@ QWidget* CasesCard::make_list() {
   table_->verticalHeader()->hide();
   table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
   table_->verticalHeader()->setDefaultSectionSize(table_row_px);
-  table_->setMinimumHeight((rows_shown_min + 1) * table_row_px + space::between);
   table_->horizontalHeader()->setHighlightSections(false);
   table_->horizontalHeader()->setMinimumSectionSize(column_px[0]);
   for (int i = 0; i < CasesModel::column_count; ++i) table_->setColumnWidth(i, column_px[i]);
@@ -171,7 +171,9 @@ QWidget* CasesCard::make_list() {
     }
     refresh();
   });
-  return table_;
+  auto* rows = new WholeRows(table_);
+  rows->setMinimumHeight((rows_shown_min + 1) * table_row_px + space::between);
+  return rows;
 }
 
 int CasesCard::contents_px(int column) const {
