@@ -12,6 +12,8 @@
 #include <algorithm>
 
 #include "tests/ui/support/cases_page_test.h"
+#include "ui/page/cases_page.h"
+#include "ui/widget/elided_label.h"
 
 using n2nq::ui::CasesDesk;
 using n2nq::ui_test::BenchWindow;
@@ -26,6 +28,18 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
   void open_file(const QUrl& file) { opened += file.toLocalFile(); }
 
  private slots:
+  void until_the_cases_are_read_nothing_is_counted() {
+    BenchWindow fresh;
+    const auto* doing = fresh.window().findChild<n2nq::ui::ElidedLabel*>(QStringLiteral("cases_doing"));
+    const auto* run_all = fresh.window().findChild<QAbstractButton*>(QStringLiteral("button_cases_run_all"));
+    fresh.window().show_page(QStringLiteral("Test cases"));
+    QCOMPARE(doing->full_text(), QStringLiteral("Reading the test cases …"));
+    QCOMPARE(run_all->text(), QStringLiteral("Run all"));
+    QVERIFY(BenchWindow::wait_for([&fresh] { return fresh.window().cases_page()->desk().is_loaded(); }));
+    QCOMPARE(doing->full_text(), QStringLiteral("7 of 7 cases ticked"));
+    QCOMPARE(run_all->text(), QStringLiteral("Run all 7"));
+  }
+
   void the_list_begins_at_a_whole_row_also_at_its_end() {
     for (const int height_px : {720, 729, 741}) {
       bench->window().resize(1280, height_px);

@@ -449,7 +449,7 @@ void CasesCard::refresh() {
                             : ticked.empty()       ? QString::fromLatin1(none_ticked)
                             : in_the_way.isEmpty() ? QString::fromLatin1(run_selected_meaning)
                                                    : QStringLiteral("Cannot be run at this scale: ") + in_the_way);
-  run_all_->setText(QStringLiteral("Run all %1").arg(runnable));
+  run_all_->setText(desk_.is_loaded() ? QStringLiteral("Run all %1").arg(runnable) : QStringLiteral("Run all"));
   run_all_->setEnabled(refused.isEmpty() && runnable > 0);
   run_all_->setToolTip(!refused.isEmpty()   ? refused
                        : left_out.isEmpty() ? QString::fromLatin1(run_all_meaning)
@@ -505,6 +505,11 @@ void CasesCard::refresh_progress() {
   if (on) {
     doing_->set_text(desk_.progress_text());
     left_->set_text(desk_.time_text());
+    return;
+  }
+  if (!desk_.is_loaded()) {
+    doing_->set_text(QStringLiteral("Reading the test cases …"));
+    left_->set_text(QString());
     return;
   }
   const auto readable =
