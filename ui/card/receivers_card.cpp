@@ -142,10 +142,22 @@ void ReceiversCard::take_settings() {
   model_->set_means(over);
   take_requests();
   rate_->set_caption(over ? QStringLiteral("download, mean") : QStringLiteral("download rate"));
+  tell_planned(actions_.run().figures());
+}
+
+/// Below what was received: of how many.
+void ReceiversCard::tell_planned(const app::LiveFigures& figures) {
+  const app::Settings& settings = actions_.shown_settings();
   const auto planned = settings.planned_messages();
-  // With requests nobody knows before the end how many of them are asked for.
-  const QString of = settings.queue.requests ? QStringLiteral("of ≤ ") : QStringLiteral("of ");
-  received_->set_detail(planned ? of + count_text(*planned * settings.copies()) : QStringLiteral("until stopped"));
+  if (!planned) return received_->set_detail(QStringLiteral("until stopped"));
+  std::int64_t copies = *planned * settings.copies();
+  // With requests nobody knows before the end how many of them are asked for, and then not of what N2NQ never had.
+  bool at_most = settings.queue.requests.has_value();
+  if (at_most && figures.settled && !figures.lacks_senders() && !figures.lacks_receivers()) {
+    copies = figures.settled->expected - figures.unrequested;
+    at_most = figures.settled->accepted < figures.settled->expected;
+  }
+  received_->set_detail((at_most ? QStringLiteral("of ≤ ") : QStringLiteral("of ")) + count_text(copies));
 }
 
 namespace {
@@ -168,6 +180,7 @@ void caption_latency(Tile& tile, const QString& name, const app::ClockBound& bou
 void ReceiversCard::show_figures(const app::LiveFigures& figures) {
   const app::Percentiles& latency = figures.latency;
   received_->set_figure(figures.lacks_receivers() ? Figure() : Figure{count_text(figures.received), {}}, {}, count_short(figures.received));
+  tell_planned(figures);
   rate_->set_figure(rate_figure(figures.received_per_s), fixed_text(figures.received_per_s, 3) + QStringLiteral(" /s"));
   rate_->set_detail(bytes_rate_text(figures.received_bytes_per_s));
   const auto hidden = static_cast<std::int64_t>(latency.left_out), samples = static_cast<std::int64_t>(latency.count);

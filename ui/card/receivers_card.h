@@ -33,6 +33,7 @@ class ReceiversCard : public Card {
   void show_views();
   void add_tiles(const Theme& theme);
   void take_settings();
+  void tell_planned(const app::LiveFigures& figures);
 
   SettingsForm& form_;
   RunActions& actions_;
