@@ -5,6 +5,7 @@
 #include <QPalette>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/text/tooltip.h"
 
@@ -135,6 +136,7 @@ QString ServiceModel::rules_text(int row) const {
 void ServiceModel::set_amount(int amount) {
   if (amount == static_cast<int>(rows_.size())) return;
   beginResetModel();
+  has_unit_ = {};
   rows_.assign(static_cast<std::size_t>(std::max(amount, 0)), Row());
   endResetModel();
 }
@@ -148,6 +150,7 @@ void ServiceModel::set_planned_each(std::optional<std::int64_t> planned) {
 void ServiceModel::set_means(bool means) {
   if (means_ == means) return;
   means_ = means;
+  if (means_) choose_units();
   emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
 }
 
@@ -172,6 +175,7 @@ QString ServiceModel::bound_line() const {
 void ServiceModel::clear_figures() {
   set_bound({}, false);
   floor_us_ = app::unknown;
+  has_unit_ = {};
   std::fill(rows_.begin(), rows_.end(), Row());
   announce(0, static_cast<int>(rows_.size()) - 1);
 }
@@ -223,7 +227,10 @@ void ServiceModel::choose_units() {
     for (const Row& row : rows_) largest = std::fmax(largest, row.times_us[column.slot]);
     if (std::isnan(largest)) continue;
     TimeScale& unit = units_[column.slot];
-    const TimeScale chosen = steady_time_scale(largest, unit);
+    const TimeScale wanted = steady_time_scale(largest, unit);
+    // A smaller one would come and go with the rows that are in sight, and with each answer while there are few.
+    const bool keeps = !means_ && std::exchange(has_unit_[column.slot], true) && wanted.factor > unit.factor;
+    const TimeScale chosen = keeps ? unit : wanted;
     const int decimals = steady_decimals(largest * chosen.factor, decimals_[column.slot], chosen);
     if (chosen == unit && decimals == decimals_[column.slot]) continue;
     unit = chosen;

@@ -108,6 +108,7 @@ class ServiceModel : public QAbstractTableModel {
   std::optional<std::int64_t> planned_;
   bool means_ = false;
   TimeScale units_[2];
+  std::array<bool, 2> has_unit_{};  // of what is shown, since it was cleared
   int decimals_[2] = {1, 1};
   app::ClockBound bound_;  // of the receivers' latencies
   bool apart_ = false, latencies_known_ = false;

@@ -28,6 +28,7 @@ class TestServiceModel : public QObject {
   void what_the_model_says_is_grey_is_grey_in_the_table();
   void numbers_outside_the_table_are_ignored();
   void a_column_has_one_unit_and_fixed_decimals();
+  void while_a_run_is_on_a_unit_only_grows();
   void what_is_more_than_nothing_is_not_shown_as_nothing();
   void who_comes_by_keyboard_sees_where_the_focus_is_and_finds_the_first_row();
   void names_have_at_least_three_digits_and_one_is_no_more();
@@ -164,6 +165,7 @@ void TestServiceModel::a_column_has_one_unit_and_fixed_decimals() {
   QCOMPARE(cell(model, 1, latency), QStringLiteral("7.2"));
   QVERIFY(model.index(0, latency).data(Qt::ToolTipRole).toString().contains(QStringLiteral("88.500")));
   // The unit does not flicker around a thousand, and the thousands have room.
+  model.clear_figures();
   for (const auto& [p99_us, shown] :
        {std::pair(700'000.0, "700.00"), {990'000.0, "990.00"}, {1'010'000.0, "1\u202F010"}, {990'000.0, "990"}, {940'000.0, "940.00"}}) {
     figures.receivers = {{1, 5, 1.0, 88.5, 500'000.0}, {2, 5, 1.0, 7.24, p99_us}};
@@ -171,6 +173,27 @@ void TestServiceModel::a_column_has_one_unit_and_fixed_decimals() {
     QCOMPARE(model.headerData(p99, Qt::Horizontal).toString(), QStringLiteral("p99, ms"));
     QCOMPARE(cell(model, 1, p99), QString::fromUtf8(shown));
   }
+}
+
+void TestServiceModel::while_a_run_is_on_a_unit_only_grows() {
+  ServiceModel model(app::Role::receivers);
+  model.set_amount(2);
+  constexpr int p99 = ServiceModel::first_figure_column + 1;
+  app::LiveFigures figures;
+  const auto show = [&](double p99_us) {
+    figures.receivers = {{1, 5, 1.0, 7.0, p99_us}};
+    model.update(figures);
+    return model.headerData(p99, Qt::Horizontal).toString() + QStringLiteral(": ") + cell(model, 0, p99);
+  };
+  QCOMPARE(show(160.4), QStringLiteral("p99, µs: 160.4"));
+  QCOMPARE(show(2'300), QStringLiteral("p99, ms: 2.30"));
+  QCOMPARE(show(160.4), QStringLiteral("p99, ms: 0.160"));  // with as many digits
+  model.set_means(true);  // the result's, which do not change any more
+  QCOMPARE(show(160.4), QStringLiteral("p99, µs: 160.4"));
+  model.set_means(false);
+  QCOMPARE(show(2'300), QStringLiteral("p99, ms: 2.30"));
+  model.clear_figures();
+  QCOMPARE(show(160.4), QStringLiteral("p99, µs: 160.4"));
 }
 
 void TestServiceModel::what_is_more_than_nothing_is_not_shown_as_nothing() {
@@ -187,6 +210,7 @@ void TestServiceModel::what_is_more_than_nothing_is_not_shown_as_nothing() {
   QCOMPARE(cell(model, 0, rate), QStringLiteral("< 0.1"));
   QCOMPARE(cell(model, 2, rate), QStringLiteral("0.0"));
   // Where the column has no decimals.
+  model.clear_figures();
   figures.receivers = {{1, 5, 0.04, 88.5, 300}, {2, 5, 1.0, 7.24, 700'000}};
   model.update(figures);
   figures.receivers[1].latency_p99_us = 1'010'000;
