@@ -79,7 +79,7 @@ void AdvancedPanel::add_column(int column) {
   for (const Group& group : groups()) {
     if (group.column != column) continue;
     auto* title = make_label(QString::fromUtf8(group.title), "strong");
-    title->setContentsMargins(0, row == 0 ? 0 : space::between, 0, 0);
+    title->setContentsMargins(0, row == 0 ? 0 : space::between, 0, space::in_row);
     grid->addWidget(title, row++, 0, 1, 2);
     for (const QString& key : group.keys) {
       auto* label = make_label(SettingsForm::label(key), "secondary");
