@@ -60,17 +60,18 @@ class Renderer {
   }
 
   /// Every page, both themes, all sizes; `what`: idle, running, finished.
-  void save_all(BenchWindow& bench, const QString& what) { save_pages(bench, what, bench.window().page_names()); }
+  void save_all(BenchWindow& bench, const QString& what) { save_pages(bench, what, {}); }
 
   /// Of what the other pages do not show.
   void save_bench_page(BenchWindow& bench, const QString& what) { save_pages(bench, what, {QStringLiteral("Bench")}); }
 
+  /// Of no `pages`: of all that there are at each size, since a low window has one more.
   void save_pages(BenchWindow& bench, const QString& what, const QStringList& pages) {
     for (const bool dark : {false, true}) {
       bench.window().theme().choose(dark ? n2nq::ui::ThemeChoice::dark : n2nq::ui::ThemeChoice::light);
       for (const QSize& size : sizes) {
         bench.window().resize(size);
-        for (const QString& page : pages) {
+        for (const QString& page : pages.isEmpty() ? bench.window().page_names() : pages) {
           bench.window().show_page(page);
           settle(bench);
           save(bench.window(), name_of(page, what, dark, size));
