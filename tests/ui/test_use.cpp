@@ -52,6 +52,7 @@ class TestUse : public QObject {
   void a_log_before_a_run_is_answered();
   void the_log_that_opens_is_that_of_the_table_one_is_in();
   void what_settings_bring_is_told_before_each_run();
+  void no_line_of_it_ends_between_a_number_and_its_unit();
   void a_log_is_offered_of_who_was_started();
   void every_setting_in_sight_has_its_label();
 };
@@ -504,6 +505,13 @@ void TestUse::the_log_that_opens_is_that_of_the_table_one_is_in() {
   click_row("senders_table", 2);  // which is selected already
   QCOMPARE(asked(), QStringLiteral("S003"));
   bench.window().logs().close_all();
+}
+
+void TestUse::no_line_of_it_ends_between_a_number_and_its_unit() {
+  BenchWindow bench;
+  bench.window().presets().choose(QStringLiteral("thesis-baseline"));
+  const QString text = bench.find<QLabel>(QStringLiteral("remarks"))->text();
+  QVERIFY2(text.contains(QString::fromUtf8("256\u202FMiB")) && text.contains(QString::fromUtf8("5\u202Fs")), qPrintable(text));
 }
 
 void TestUse::what_settings_bring_is_told_before_each_run() {

@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QWidgetAction>
 #include <algorithm>
 
@@ -251,7 +252,9 @@ void RunPanel::refresh() {
   remarks_->setVisible(idle && !preparing && !remarks.isEmpty());
   if (idle) {
     set_label_text(invitation_, invitation());
-    set_label_text(remarks_, remarks.join(u'\n'));
+    // No line ends between a number and its unit.
+    static const QRegularExpression before_unit(QStringLiteral("(?<=\\d) (?=(?:MiB|kB|B|ms|s)\\b)"));
+    set_label_text(remarks_, remarks.join(u'\n').replace(before_unit, app::narrow_space));
   }
   story_->setVisible(!gives_room_);
   verdict_row_->setVisible(finished);
