@@ -11,7 +11,7 @@ namespace n2nq::app {
 
 class FolderLock {
  public:
-  /// Takes it at once, or not: another one, of this process too, has it, or the file cannot be made (errno says why).
+  /// Takes it at once, or not: another one, of this process too, has it, or the file cannot be made (errno says why), or what is there is none.
   static std::optional<FolderLock> take(const QString& file);
   /// The process that has it, as it says itself; 0: nobody has, or it cannot be read.
   static qint64 holder(const QString& file);
