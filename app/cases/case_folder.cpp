@@ -14,6 +14,7 @@
 #include "app/results/is_denied.h"
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"
+#include "app/settings/whole_file.h"
 #include "broker/net/parsed_json.h"
 #include "workers/measure/json_keys.h"
 #include "workers/measure/whole_number.h"
@@ -84,16 +85,18 @@ std::optional<QDateTime> begun_by_name(const QString& folder, const std::string&
 
 /// Empty: `problem` says what is wrong.
 std::optional<OrderedJson> read_state(const QString& folder, QString& problem) {
-  QFile file(folder + case_json);
-  if (is_denied(file.fileName(), R_OK)) return problem = denied_words(is_denied(file.fileName()) ? folder : file.fileName()), std::nullopt;
-  if (!file.open(QIODevice::ReadOnly)) return problem = folder + " has no case.json: it is not the folder of a test case", std::nullopt;
-  const auto state = net::parsed_json<OrderedJson>(file.read(state_bytes_max));
+  const QString path = folder + case_json;
+  if (is_denied(path, R_OK)) return problem = denied_words(is_denied(path) ? folder : path), std::nullopt;
+  if (!QFileInfo::exists(path)) return problem = folder + " has no case.json: it is not the folder of a test case", std::nullopt;
+  const auto bytes = read_whole(path, state_bytes_max, problem);
+  if (!bytes) return {};
+  auto state = net::parsed_json<OrderedJson>(*bytes);
   if (!state.is_object() || !state.contains("format") || !state.at("format").is_number_integer()) {
-    return problem = file.fileName() + " is not what n2nq-bench writes", std::nullopt;
+    return problem = path + " is not what n2nq-bench writes", std::nullopt;
   }
   if (state.at("format") > case_format) {
     return problem = QString("%1 has format %2, which is newer than this program's %3: use a newer n2nq-bench")
-                         .arg(file.fileName(), qt_text(state.at("format").dump()), QString::number(case_format)),
+                         .arg(path, qt_text(state.at("format").dump()), QString::number(case_format)),
            std::nullopt;
   }
   return state;

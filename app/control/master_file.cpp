@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/control/run_folder.h"
+#include "app/settings/whole_file.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -22,10 +23,10 @@ constexpr qsizetype write_bytes = 1 << 20;
 class LogCursor {
  public:
   explicit LogCursor(const QString& path) : file_(path), name_(QFileInfo(path).completeBaseName().toUtf8()) {
-    const bool opened = file_.open(QIODevice::ReadOnly);
-    if (opened && file_.size() == 0) return;
-    const uchar* memory = opened ? file_.map(0, file_.size()) : nullptr;
-    if (memory == nullptr) trouble_ = QString("Cannot read %1: %2").arg(path, file_.errorString());
+    const QString why = open_regular(file_);
+    if (why.isEmpty() && file_.size() == 0) return;
+    const uchar* memory = why.isEmpty() ? file_.map(0, file_.size()) : nullptr;
+    if (memory == nullptr) trouble_ = QString("Cannot read %1: %2").arg(path, why.isEmpty() ? file_.errorString() : why);
     if (memory != nullptr) rest_ = std::string_view(reinterpret_cast<const char*>(memory), static_cast<std::size_t>(file_.size()));
     // The mapping outlives the descriptor: a thousand logs must not take a thousand of those.
     file_.close();

@@ -23,6 +23,7 @@
 #include "app/results/result_note.h"
 #include "app/results/stored_run.h"
 #include "app/settings/settings_file.h"
+#include "app/settings/whole_file.h"
 #include "broker/net/parsed_json.h"
 #include "workers/measure/json_keys.h"
 
@@ -140,9 +141,10 @@ std::optional<ResultEntry> unfinished(const QString& folder) {
 
 /// What case.json says; what its runs came to is added to it each time.
 std::optional<ResultEntry> read_case_entry(const QString& folder) {
-  QFile file(folder + "/case.json");
-  if (!file.open(QIODevice::ReadOnly)) return {};
-  const auto state = net::parsed_json(file.read(case_bytes_max));
+  QString ignored;
+  const auto bytes = read_whole(folder + "/case.json", case_bytes_max, ignored);
+  if (!bytes) return {};
+  const auto state = net::parsed_json(*bytes);
   if (!state.is_object()) return {};
   const auto text = [&state](const char* key) { return QString::fromStdString(measure::text_or_none(state, key)); };
   ResultEntry entry;
@@ -204,6 +206,8 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     if (number("plan.attempted_messages") != 0) entry->settings = settings_hash(summary.at("settings"));
   } else {
     entry = unfinished(found.folder);
+    // Of what is there and cannot be read it is told why.
+    if (entry && QFileInfo::exists(found.folder + "/summary.json")) entry->reason = error;
   }
   if (!entry) return {};
   const ResultNote note = read_note(found.folder);

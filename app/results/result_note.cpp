@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/control/run_folder.h"
+#include "app/settings/whole_file.h"
 #include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
@@ -20,10 +21,10 @@ QString path_in(const QString& folder) {
 }  // namespace
 
 ResultNote read_note(const QString& folder) {
-  QFile file(path_in(folder));
-  if (!file.open(QIODevice::ReadOnly) || file.size() > note_bytes_max) return {};
-  const QByteArray bytes = file.readAll();
-  const auto json = net::parsed_json(bytes);
+  QString ignored;
+  const auto bytes = read_whole(path_in(folder), note_bytes_max, ignored);
+  if (!bytes) return {};
+  const auto json = net::parsed_json(*bytes);
   ResultNote out;
   if (!json.is_object()) return out;
   if (const auto note = json.find("note"); note != json.end() && note->is_string()) {

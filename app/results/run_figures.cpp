@@ -11,6 +11,7 @@
 #include "app/figure/figure_doubts.h"
 #include "app/figure/figure_scale.h"
 #include "app/figure/number_text.h"
+#include "app/settings/whole_file.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -443,7 +444,7 @@ std::vector<Figure> run_figures(const std::vector<DrawnRun>& runs) {
 std::vector<PercentileRow> read_hgrm(const QString& path) {
   std::vector<PercentileRow> out;
   QFile file(path);
-  if (!file.open(QIODevice::ReadOnly)) return out;
+  if (!open_regular(file).isEmpty()) return out;
   constexpr int rows_max = 10'000;
   while (!file.atEnd() && out.size() < rows_max) {
     const QList<QByteArray> words = file.readLine(200).simplified().split(' ');

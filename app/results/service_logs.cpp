@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/settings/qt_text.h"
+#include "app/settings/whole_file.h"
 
 namespace n2nq::app {
 
@@ -61,7 +62,7 @@ void take_remark(Log& log, std::string_view line, std::int64_t number, std::stri
 template <class Log, class Parse>
 bool read_log(Log& log, std::string_view columns, Parse&& parse, std::int64_t& room, QString& error, const std::atomic<bool>* cancelled) {
   QFile file(log.path);
-  if (!file.open(QIODevice::ReadOnly)) return error = QString("Cannot read %1: %2").arg(log.path, file.errorString()), false;
+  if (const QString why = open_regular(file); !why.isEmpty()) return error = QString("Cannot read %1: %2").arg(log.path, why), false;
   if (file.size() == 0) return true;
   const uchar* memory = file.map(0, file.size());
   if (memory == nullptr) return error = QString("Cannot read %1: %2").arg(log.path, file.errorString()), false;

@@ -2,7 +2,6 @@
 #include "app/results/stored_run.h"
 
 #include <QDir>
-#include <QFile>
 #include <QFileInfo>
 #include <algorithm>
 #include <charconv>
@@ -16,6 +15,7 @@
 #include "app/figure/figure_doubts.h"
 #include "app/results/is_denied.h"
 #include "app/settings/host_name.h"
+#include "app/settings/whole_file.h"
 #include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
@@ -203,21 +203,19 @@ bool StoredRun::dropped_no_line() const {
 
 std::optional<StoredRun> read_run(const QString& folder, QString& error) {
   const QString path = QDir(folder).absoluteFilePath("summary.json");
-  QFile file(path);
   if (is_denied(path)) return error = denied_words(folder), std::nullopt;
   if (!QFileInfo(folder).isDir()) return error = QString("%1: there is no such folder").arg(folder), std::nullopt;
-  if (!file.exists()) {
+  if (!QFileInfo::exists(path)) {
     const bool started = QFileInfo::exists(QDir(folder).filePath("settings.yaml"));
     error = started ? QString("%1 has no summary.json: that run did not finish").arg(folder)
                     : QString("%1 has no summary.json: it is not the folder of a run").arg(folder);
     return {};
   }
-  if (!file.open(QIODevice::ReadOnly)) return error = QString("Cannot read %1: %2").arg(path, file.errorString()), std::nullopt;
-  if (file.size() > summary_bytes_max) return error = QString("%1 is larger than any summary").arg(path), std::nullopt;
+  const auto bytes = read_whole(path, summary_bytes_max, error);
+  if (!bytes) return {};
   StoredRun run;
   run.folder = QDir::cleanPath(QDir(folder).absolutePath());
-  const QByteArray bytes = file.readAll();
-  run.summary = net::parsed_json(bytes);
+  run.summary = net::parsed_json(*bytes);
   const QString problem = run.summary.is_discarded() ? QString("is not JSON") : problem_of(run.summary);
   if (!problem.isEmpty()) return error = QString("%1 %2").arg(path, problem), std::nullopt;
   return run;

@@ -197,7 +197,7 @@ TEST(case_file, finds_its_base_beside_itself_and_tells_its_mistakes_by_line) {
   ASSERT_TRUE(QFile::remove(base));
   const ReadCase gone = read_case_file(path.toStdString());
   ASSERT_EQ(gone.errors.size(), 1u);
-  EXPECT_EQ(gone.errors[0].text(), in_base + ": cannot be read: no such file, or no permission");
+  EXPECT_EQ(gone.errors[0].text(), in_base + ": cannot be read: No such file or directory");
 }
 
 TEST(case_file, newer_formats_are_refused) {

@@ -2,7 +2,10 @@
 #include "app/settings/settings_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <QTemporaryDir>
 #include <random>
 
 namespace n2nq::app {
@@ -106,7 +109,25 @@ TEST(settings_file, all_mistakes_are_told_at_once_in_the_order_of_the_file) {
 TEST(settings_file, a_missing_file_is_an_error_that_names_it) {
   const auto read = read_settings_file("/nonexistent/f.yaml");
   ASSERT_EQ(read.errors.size(), 1u);
-  EXPECT_EQ(read.errors[0].text(), "/nonexistent/f.yaml: cannot be read: no such file, or no permission");
+  EXPECT_EQ(read.errors[0].text(), "/nonexistent/f.yaml: cannot be read: No such file or directory");
+}
+
+TEST(settings_file, a_pipe_is_read_where_the_shell_hands_it_over_and_nowhere_else) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const std::string text = "format: 1\nseed: 7\n";
+  ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::close(ends[1]);
+  const auto read = read_settings_file("/dev/fd/" + std::to_string(ends[0]));
+  ::close(ends[0]);
+  ASSERT_TRUE(read.settings);
+  EXPECT_EQ(read.settings->seed, 7u);
+  const QTemporaryDir folder;
+  const std::string elsewhere = folder.filePath("f.yaml").toStdString();
+  ASSERT_EQ(::mkfifo(elsewhere.c_str(), 0600), 0);
+  const auto refused = read_settings_file(elsewhere);
+  ASSERT_EQ(refused.errors.size(), 1u);
+  EXPECT_EQ(refused.errors[0].text(), elsewhere + ": cannot be read: it is a pipe, and no file");
 }
 
 TEST(settings_file, rules_between_keys_are_told_with_their_line) {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/settings/whole_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace n2nq::app {
+
+namespace {
+
+QString kind_words(mode_t mode) {
+  if (S_ISFIFO(mode)) return "it is a pipe, and no file";
+  if (S_ISDIR(mode)) return "it is a folder, and no file";
+  return "it is a device, and no file";
+}
+
+}  // namespace
+
+QString open_regular(QFile& file) {
+  // Without O_NONBLOCK a pipe that nobody writes into is waited for already here.
+  const int fd = ::open(QFile::encodeName(file.fileName()).constData(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return qt_error_string(errno);
+  struct stat facts {};
+  QString why;
+  if (::fstat(fd, &facts) != 0) {
+    why = qt_error_string(errno);
+  } else if (!S_ISREG(facts.st_mode)) {
+    why = kind_words(facts.st_mode);
+  } else if (!file.open(fd, QIODevice::ReadOnly, QFileDevice::AutoCloseHandle)) {
+    why = file.errorString();
+  }
+  if (!why.isEmpty()) ::close(fd);
+  return why;
+}
+
+std::optional<QByteArray> read_whole(const QString& path, qint64 bytes_max, QString& error) {
+  QFile file(path);
+  QString why = open_regular(file);
+  QByteArray bytes;
+  if (why.isEmpty()) {
+    bytes = file.read(bytes_max + 1);  // whatever its size is said to be: it may grow meanwhile
+    if (file.error() != QFileDevice::NoError) why = file.errorString();
+    if (bytes.size() > bytes_max) why = QString("it is larger than %1 B").arg(bytes_max);
+  }
+  if (!why.isEmpty()) return error = QString("Cannot read %1: %2").arg(path, why), std::nullopt;
+  return bytes;
+}
+
+}  // namespace n2nq::app
