@@ -20,12 +20,14 @@ nlohmann::ordered_json as_json(const StoredRun& run, const Verification& found) 
 }
 
 QString as_text(const StoredRun& run, const Verification& found) {
-  if (!found.not_possible.isEmpty()) return QString("%1: cannot be verified: %2\n").arg(run.folder, one_line(found.not_possible));
+  if (!found.not_possible.isEmpty() && found.compared == 0)
+    return QString("%1: cannot be verified: %2\n").arg(run.folder, one_line(found.not_possible));
   QString out;
   for (const QString& difference : found.differences) out += one_line(difference) + '\n';
   if (const auto more = found.differing - found.differences.size(); more > 0) out += QString("… and %1 more\n").arg(grouped(more));
-  return out + QString("%1: %2 values compared, %3\n")
-                   .arg(run.folder, grouped(found.compared), found.differing == 0 ? "all agree" : grouped(found.differing) + " differ");
+  out += QString("%1: %2 values compared, %3")
+             .arg(run.folder, grouped(found.compared), found.differing == 0 ? "all agree" : grouped(found.differing) + " differ");
+  return out + (found.not_possible.isEmpty() ? QString() : "; not compared: " + one_line(found.not_possible)) + '\n';
 }
 
 }  // namespace

@@ -9,10 +9,13 @@
 #include "app/control/run_folder.h"
 #include "app/figure/figure_export.h"
 #include "app/report/workbook.h"
+#include "app/settings/whole_file.h"
 
 namespace n2nq::app {
 
 namespace {
+
+constexpr qint64 hgrm_bytes_max = 16 << 20;  // that of a run takes some kB
 
 const char* const style = R"(
 body { font: 14px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #1D2129; background: #fff; max-width: 1080px; margin: 24px auto; padding: 0 16px; }
@@ -88,14 +91,15 @@ QString write_files(const QDir& dir, const Report& report, const std::function<v
   write("report.json", QByteArray::fromStdString(report_json(report).dump(1)) + '\n');
   if (!begin("report.xlsx")) return error;
   error = write_workbook(dir.filePath("report.xlsx"), report);
+  QString no_histogram;
   const QString hgrm = dir.filePath("latency.hgrm");
   if (!report.hgrm.isEmpty() && QFileInfo(report.hgrm).absoluteFilePath() != QFileInfo(hgrm).absoluteFilePath()) {
-    QFile file(report.hgrm);
-    if (file.open(QIODevice::ReadOnly)) write("latency.hgrm", file.readAll());
+    const bool is_there = QFileInfo::exists(report.hgrm);
+    if (const auto bytes = is_there ? read_whole(report.hgrm, hgrm_bytes_max, no_histogram) : std::nullopt) write("latency.hgrm", *bytes);
   }
   if (!begin("report.html")) return error;
   write("report.html", report_html(report).toUtf8());
-  return error;
+  return error.isEmpty() && !no_histogram.isEmpty() ? no_histogram + "; all else of the report is written" : error;
 }
 
 }  // namespace

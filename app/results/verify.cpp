@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/results/verify.h"
 
+#include <QBuffer>
 #include <QFile>
 #include <QTemporaryDir>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "app/results/service_logs.h"
 #include "app/results/verify_parts.h"
 #include "app/settings/qt_text.h"
+#include "app/settings/whole_file.h"
 #include "broker/wire/limits.h"
 #include "workers/measure/figures.h"
 #include "workers/measure/histogram.h"
@@ -29,9 +32,19 @@ using measure::SentLine;
 
 constexpr double read_back = 1e-6;  // of what the summary gives to six or three decimals
 
-QByteArray bytes_of(const QString& path) {
-  QFile file(path);
-  return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+constexpr qint64 piece_bytes = 1 << 20;  // of two files that are compared, in memory at a time
+
+/// Empty: `why` says what cannot be read of them.
+std::optional<bool> hold_the_same(QIODevice& mine, QFile& theirs, QString& why) {
+  if (mine.size() != theirs.size()) return false;
+  while (!mine.atEnd()) {
+    const QByteArray wanted = mine.read(piece_bytes);
+    if (wanted.isEmpty()) return why = "what it is compared with: " + mine.errorString(), std::nullopt;
+    const QByteArray found = theirs.read(wanted.size());
+    if (theirs.error() != QFileDevice::NoError) return why = theirs.errorString(), std::nullopt;
+    if (found != wanted) return false;
+  }
+  return true;
 }
 
 class Verifier {
@@ -252,24 +265,42 @@ class Verifier {
 
   // ---- the other files ------------------------------------------------------------------------------------------------------------------
 
-  void check_files() {
+  /// What cannot be read says nothing about the run.
+  void not_compared(const QString& why) { tally_.result.not_possible += (tally_.result.not_possible.isEmpty() ? "" : "; ") + why; }
+
+  void check_file(const QString& name, QIODevice& mine, const QString& otherwise) {
+    const QString path = run_.folder + '/' + name;
+    QFile theirs(path);
+    if (!theirs.exists()) return tally_.compared(1), tally_.differ(name + " is missing");
+    QString why = open_regular(theirs);
+    const auto same = why.isEmpty() ? hold_the_same(mine, theirs, why) : std::nullopt;
+    if (!same) return not_compared(QString("Cannot read %1: %2").arg(path, why));
     tally_.compared(1);
-    if (bytes_of(run_.folder + "/latency.hgrm") != hgrm_text(latencies_))
-      tally_.differ("latency.hgrm is not the histogram of the latencies in the logs");
+    if (!*same) tally_.differ(otherwise);
+  }
+
+  void check_files() {
+    QByteArray histogram = hgrm_text(latencies_);
+    QBuffer of_latencies(&histogram);
+    of_latencies.open(QIODevice::ReadOnly);
+    check_file("latency.hgrm", of_latencies, "latency.hgrm is not the histogram of the latencies in the logs");
     const Json& master = summary_.at("messages_tsv");
     if (master.at("limit_mib") == 0) return;
-    QTemporaryDir beside;
+    // Qt takes the root folder where TMPDIR names what is not there.
+    const QString temporary = qEnvironmentVariableIsEmpty("TMPDIR") ? QString("/tmp") : qEnvironmentVariable("TMPDIR");
+    const QTemporaryDir beside(temporary + "/n2nq-bench-XXXXXX");
+    if (!beside.isValid())
+      return not_compared(QString("messages.tsv cannot be made again: no folder can be made in %1: %2").arg(temporary, beside.errorString()));
     const std::atomic<bool> never{false};
     const auto bytes_max = static_cast<std::uint64_t>(master.at("limit_mib").get<double>() * static_cast<double>(limits::bytes_per_mib));
     const MasterFile mine = write_master_file(run_.folder + "/receivers", beside.filePath("messages.tsv"), bytes_max, never);
-    if (!mine.error.isEmpty()) return tally_.differ("messages.tsv could not be made again: " + mine.error);
+    if (!mine.error.isEmpty()) return not_compared("messages.tsv cannot be made again: " + mine.error);
     tally_.equal("messages_tsv.lines", mine.lines, master.at("lines"));
     tally_.equal("messages_tsv.bytes", mine.bytes, master.at("bytes"));
     tally_.equal("messages_tsv.cut", mine.cut, master.at("cut"));
-    tally_.compared(1);
-    if (bytes_of(beside.filePath("messages.tsv")) != bytes_of(run_.folder + "/messages.tsv")) {
-      tally_.differ("messages.tsv does not hold the lines of the receivers' logs in the order of receiving");
-    }
+    QFile made(beside.filePath("messages.tsv"));
+    if (!made.open(QIODevice::ReadOnly)) return not_compared(QString("Cannot read %1: %2").arg(made.fileName(), made.errorString()));
+    check_file("messages.tsv", made, "messages.tsv does not hold the lines of the receivers' logs in the order of receiving");
   }
 
   const StoredRun& run_;

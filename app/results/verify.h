@@ -13,7 +13,7 @@
 namespace n2nq::app {
 
 struct Verification {
-  QString not_possible;        // why nothing was compared; empty: it was
+  QString not_possible;        // why nothing was compared, or what could not be beside what was, with its path; empty: all was
   std::int64_t compared = 0;   // values
   QStringList differences;     // each names the file or figure and both values; at most differences_max
   std::int64_t differing = 0;  // all of them

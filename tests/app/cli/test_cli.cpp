@@ -2,6 +2,7 @@
 // The real n2nq-bench with the real processes, without a display: what it prints, leaves and returns. Takes the program's path as argument.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <QDir>
 #include <QFile>
@@ -397,6 +398,51 @@ TEST_F(CliTest, verify_knows_that_an_earlier_start_of_the_receivers_had_more_ser
   EXPECT_EQ(control.figures().received, 30) << control.outcome().reasons.join('\n').toStdString();
   ASSERT_TRUE(QFileInfo::exists(control.log_path(Role::receivers, 4))) << "the earlier start left it";
   EXPECT_EQ(run({"verify", control.folder()}), 0) << bench.readAllStandardOutput().toStdString();
+}
+
+TEST_F(CliTest, verify_tells_what_cannot_be_read_or_written_from_what_differs) {
+  ASSERT_EQ(run(short_run({"--out", out})), 0) << errors();
+  const auto said = [this] { return QString::fromUtf8(bench.readAllStandardOutput()); };
+  EXPECT_EQ(run({"verify", out}), 0);
+  EXPECT_TRUE(said().endsWith("values compared, all agree\n"));
+
+  // No place for messages.tsv to be made again.
+  const QString none = folder.filePath("none");
+  EXPECT_EQ(run({"-c", "TMPDIR=\"$2\" exec \"$0\" verify \"$1\"", bench_path, out, none}, "/bin/sh"), 1);
+  QString text = said();
+  EXPECT_TRUE(text.endsWith("values compared, all agree; not compared: messages.tsv cannot be made again: no folder can be made in " + none +
+                            ": No such file or directory\n"))
+      << text.toStdString();
+  EXPECT_EQ(run({"-c", "ulimit -f 0; exec \"$0\" verify --json \"$1\"", bench_path, out}, "/bin/sh"), 1);
+  const Json found = Json::parse(said().toStdString(), nullptr, false);
+  EXPECT_EQ(found.value("differing", -1), 0) << found;
+  EXPECT_TRUE(QString::fromStdString(found.value("not_possible", "")).contains(QRegularExpression("Cannot write /.*/messages.tsv: File too large"))) << found;
+
+  const QString hgrm = out + "/latency.hgrm";
+  ASSERT_TRUE(QFile::remove(hgrm));
+  EXPECT_EQ(run({"verify", out}), 1);
+  text = said();
+  EXPECT_TRUE(text.startsWith("latency.hgrm is missing\n") && text.endsWith(", 1 differ\n")) << text.toStdString();
+  ASSERT_EQ(::mkfifo(QFile::encodeName(hgrm).constData(), 0600), 0);
+  EXPECT_EQ(run({"verify", out}), 1);
+  text = said();
+  EXPECT_TRUE(text.endsWith("all agree; not compared: Cannot read " + hgrm + ": it is a pipe, and no file\n")) << text.toStdString();
+
+  // Of the same size, and not the same.
+  QFile master(out + "/messages.tsv");
+  ASSERT_TRUE(master.open(QIODevice::ReadWrite) && master.seek(master.size() - 2) && master.write("x") == 1);
+  master.close();
+  EXPECT_EQ(run({"verify", out}), 1);
+  text = said();
+  EXPECT_TRUE(text.startsWith("messages.tsv does not hold the lines of the receivers' logs in the order of receiving\n"));
+  EXPECT_TRUE(text.contains(", 1 differ; not compared: Cannot read ")) << text.toStdString();
+
+  // A link that never ends in place of the summary.
+  ASSERT_TRUE(QFile::remove(out + "/summary.json") && QFile::link("/dev/zero", out + "/summary.json"));
+  for (const char* command : {"verify", "report", "compare"}) {
+    EXPECT_EQ(run({command, out, out}), 2) << command;
+    EXPECT_NE(errors().find("Cannot read " + out.toStdString() + "/summary.json: it is a device, and no file"), std::string::npos) << command;
+  }
 }
 
 }  // namespace

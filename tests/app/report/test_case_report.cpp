@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The report of a test case, and that whoever asks for it can do without it at any moment.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <QDir>
 #include <QTemporaryDir>
@@ -181,6 +182,20 @@ TEST_F(CaseReport, LeavesNothingOfAFormerOneThatReadsAsAWholeWhenItsWritingIsCan
   cancelled = true;
   EXPECT_EQ(write_report(folder, *report, {}, &cancelled), "");
   EXPECT_EQ(left(), whole) << "nothing was begun";
+}
+
+TEST_F(CaseReport, SaysThatAHistogramCannotBeReadAndIsWrittenAllTheSame) {
+  auto report = report_of_case(folder, error);
+  ASSERT_TRUE(report) << error.toStdString();
+  report->figures.clear();  // nothing is drawn here
+  const QString out = place.filePath("out");
+  report->hgrm = place.filePath("latency.hgrm");
+  EXPECT_EQ(write_report(out, *report), "") << "a run may have none";
+  ASSERT_EQ(::mkfifo(QFile::encodeName(report->hgrm).constData(), 0600), 0);
+  EXPECT_EQ(write_report(out, *report),
+            QString("Cannot read %1: it is a pipe, and no file; all else of the report is written").arg(report->hgrm));
+  EXPECT_TRUE(QFile::exists(out + "/report.html"));
+  EXPECT_FALSE(QFile::exists(out + "/latency.hgrm"));
 }
 
 TEST_F(CaseReport, MakesNoFolderInPlaceOfTheCasesThatIsGone) {
