@@ -21,7 +21,7 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr int own_files_max = 500, copies_max = 1000;
+constexpr int copies_max = 1000;
 const char* const suffix = ".yaml";
 
 LibraryCase built_in(const QString& file_name) {
@@ -69,17 +69,20 @@ QString CaseLibrary::default_folder() {
   return QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) + "/n2nq-bench/cases";
 }
 
-std::vector<LibraryCase> CaseLibrary::list() const {
+std::vector<LibraryCase> CaseLibrary::list(QString* remark) const {
   std::vector<LibraryCase> out;
   for (const QString& name : QDir(":/cases").entryList(QDir::Files, QDir::Name)) out.push_back(built_in(name));
   const auto files = QDir(folder_).entryInfoList({QString("*") + suffix}, QDir::Files, QDir::Name);
   for (const QFileInfo& file : files.mid(0, own_files_max)) out.push_back(own(file.absoluteFilePath()));
+  if (remark && files.size() > own_files_max)
+    *remark = QString("%1 holds more than %2 test cases: the others are not listed.").arg(folder_, QString::number(own_files_max));
   return out;
 }
 
 LibraryCase CaseLibrary::load(const std::string& name_or_path) const {
   if (names_a_file(name_or_path)) return own(QString::fromStdString(name_or_path));
-  auto all = list();
+  QString remark;
+  auto all = list(&remark);
   // What a person made themselves counts before what came with the program.
   for (const bool built_in_ones : {false, true}) {
     for (LibraryCase& each : all) {
@@ -91,7 +94,7 @@ LibraryCase CaseLibrary::load(const std::string& name_or_path) const {
   LibraryCase none{name_or_path, false, {}, {}};
   none.read.errors.push_back({name_or_path, 0, "",
                               "is not a test case (nearest: " + std::string(nearest_word(name_or_path, names)) + "); there are " + one_of(names) +
-                                  ", and files are named with .yaml or a slash"});
+                                  ", and files are named with .yaml or a slash" + (remark.isEmpty() ? "" : "; " + remark.toStdString())});
   return none;
 }
 
@@ -101,8 +104,8 @@ QString CaseLibrary::free_title(const std::string& of) const {
   const QString title = QString::fromStdString(of).remove(copied);
   QByteArray all;
   for (const QFileInfo& each : QDir(folder_).entryInfoList({QString("*") + suffix}, QDir::Files | QDir::Readable).mid(0, own_files_max)) {
-    QFile file(each.absoluteFilePath());
-    if (file.open(QIODevice::ReadOnly)) all += file.read(settings_file_bytes_max);
+    std::string ignored;
+    if (const auto text = settings_file_text(each.absoluteFilePath().toStdString(), ignored)) all += QByteArray::fromStdString(*text);
   }
   QString out = title + " (copy)";
   for (int i = 2; i <= copies_max && all.contains(out.toUtf8()); ++i) out = QString("%1 (copy %2)").arg(title, QString::number(i));
@@ -111,11 +114,13 @@ QString CaseLibrary::free_title(const std::string& of) const {
 
 QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
   std::string text = from.read.file ? from.read.file->text : std::string();
-  if (text.empty()) {
-    QFile file(from.path);
-    if (file.open(QIODevice::ReadOnly)) text = file.readAll().toStdString();
+  if (text.empty()) {  // with mistakes: whoever wrote it may want to mend a copy
+    std::string problem;
+    text = settings_file_text(from.path.toStdString(), problem).value_or("");
+    if (text.size() > settings_file_bytes_max) problem = "is larger than " + std::to_string(settings_file_bytes_max) + " B: not a test case's file";
+    if (text.empty() && problem.empty()) problem = "is empty";
+    if (!problem.empty()) return error = QString::fromStdString((from.path.isEmpty() ? from.name : from.path.toStdString()) + ' ' + problem), QString();
   }
-  if (text.empty()) return error = QString::fromStdString(from.name) + " cannot be read", QString();
   if (!QDir().mkpath(folder_)) return error = "Cannot make the folder " + folder_, QString();
   if (from.read.file) {
     const std::string wanted = free_title(from.read.file->title).toStdString();

@@ -19,13 +19,16 @@ struct LibraryCase {
 
 class CaseLibrary {
  public:
+  static constexpr int own_files_max = 500;
+
   /// `folder`: where own files are; it need not exist.
   explicit CaseLibrary(QString folder = default_folder());
   /// $XDG_CONFIG_HOME/n2nq-bench/cases.
   static QString default_folder();
 
-  /// Built-in ones first, then own ones by name; also those that cannot be read, with their mistakes.
-  std::vector<LibraryCase> list() const;
+  /// Built-in ones first, then own ones by name; also those that cannot be read, with their mistakes. Where there are more files than are
+  /// listed, `remark` says so.
+  std::vector<LibraryCase> list(QString* remark = nullptr) const;
   /// A case's name, its number, its name without the number, or the path of a file (ends in .yaml or .yml, or holds a slash).
   LibraryCase load(const std::string& name_or_path) const;
   /// Puts the text of a case into a file of one's own, under a name that is free: "delay", "delay-2". Its title says so, "Delay (copy)",

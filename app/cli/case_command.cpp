@@ -50,7 +50,8 @@ QString shell_word(const QString& text) {
 }  // namespace
 
 QString cases_page(const CaseLibrary& library) {
-  const auto all = library.list();
+  QString remark;
+  const auto all = library.list(&remark);
   int width = 0;
   for (const LibraryCase& each : all) width = std::max(width, static_cast<int>(each.name.size()) + 2);
   QString page;
@@ -73,7 +74,7 @@ QString cases_page(const CaseLibrary& library) {
     }
     page += left_aligned("", width) + scales.join("; ") + '\n';
   }
-  return page;
+  return remark.isEmpty() ? page : page + remark + '\n';
 }
 
 CaseCommand::CaseCommand(Arguments arguments, Terminal& terminal) : arguments_(std::move(arguments)), terminal_(terminal) {}

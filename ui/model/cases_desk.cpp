@@ -24,8 +24,8 @@ void CasesDesk::reload() {
   listing_.start(
       [choice = choice_, cases = parts_.cases_folder, runs = parts_.runs_folder, programs = parts_.programs_folder,
        build = build_](const BackgroundJob::Cancelled& cancelled) {
-        Listed out{{}, build.isEmpty() ? app::build_of_programs(programs) : build};
-        for (app::LibraryCase& each : app::CaseLibrary(cases).list()) {
+        Listed out{{}, build.isEmpty() ? app::build_of_programs(programs) : build, {}};
+        for (app::LibraryCase& each : app::CaseLibrary(cases).list(&out.remark)) {
           if (cancelled) break;
           out.rows.push_back(Row::read(std::move(each), choice, runs, cancelled));
         }
@@ -33,6 +33,7 @@ void CasesDesk::reload() {
       },
       [this](Listed listed) {
         build_ = listed.build;
+        if (!listed.remark.isEmpty()) emit told(listed.remark, true);
         take_rows(std::move(listed.rows));
       });
 }

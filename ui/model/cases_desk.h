@@ -133,7 +133,7 @@ class CasesDesk : public QObject {
   bool go_on_with_runner(int row);
   struct Listed {
     std::vector<Row> rows;
-    QString build;
+    QString build, remark;
   };
   void take_rows(std::vector<Row> rows);
   void begin_next();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <QDir>
+#include <QFile>
 #include <QTemporaryDir>
 #include <algorithm>
 #include <random>
@@ -10,6 +12,7 @@
 
 #include "app/cases/case_hosts.h"
 #include "app/cases/case_library.h"
+#include "app/settings/settings_file.h"
 
 namespace n2nq::app {
 namespace {
@@ -55,6 +58,42 @@ TEST(case_library, finds_a_case_by_number_name_and_both) {
   const LibraryCase none = library.load("dely");
   ASSERT_EQ(none.read.errors.size(), 1u);
   EXPECT_NE(none.read.errors.front().message.find("is not a test case (nearest: "), std::string::npos);
+}
+
+TEST(case_library, copies_nothing_that_is_no_case_files_text) {
+  const QTemporaryDir place;
+  const QString folder = place.filePath("cases"), large = folder + "/large.yaml";
+  ASSERT_TRUE(QDir().mkpath(folder));
+  QFile file(large);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly) && file.resize(settings_file_bytes_max + 1));
+  ASSERT_TRUE(QFile::link("/dev/zero", folder + "/zero.yaml"));
+  const CaseLibrary library(folder);
+  QString error;
+  for (const auto& [name, why] : {std::pair("large", " is larger than 1048576 B: not a test case's file"),
+                                  std::pair("zero", " cannot be read: it is a device, and no file")}) {
+    const LibraryCase found = library.load(name);
+    EXPECT_FALSE(found.read.file);
+    EXPECT_EQ(library.copy(found, error), "");
+    EXPECT_EQ(error, found.path + why);
+  }
+  EXPECT_EQ(QDir(folder).entryList(QDir::Files).size(), 2) << "no copy was begun";
+  EXPECT_EQ(QFileInfo(library.copy(library.load("3-delay"), error)).fileName(), "delay.yaml") << error.toStdString();
+}
+
+TEST(case_library, says_where_it_does_not_list_all) {
+  const QTemporaryDir folder;
+  const auto make = [&folder](int number) {
+    return QFile(folder.filePath(QString("c%1.yaml").arg(number, 4, 10, QChar('0')))).open(QIODevice::WriteOnly);
+  };
+  for (int i = 0; i < CaseLibrary::own_files_max; ++i) ASSERT_TRUE(make(i));
+  const CaseLibrary library(folder.path());
+  QString remark;
+  const std::size_t all = library.list(&remark).size();
+  EXPECT_EQ(remark, "");
+  ASSERT_TRUE(make(CaseLibrary::own_files_max));
+  EXPECT_EQ(library.list(&remark).size(), all);
+  EXPECT_EQ(remark, folder.path() + " holds more than 500 test cases: the others are not listed.");
+  EXPECT_TRUE(library.load("c0500").read.errors.front().message.ends_with(remark.toStdString())) << "it is among those";
 }
 
 TEST(case_plan, of_the_seven_can_be_run_at_every_scale_with_and_without_hosts) {
