@@ -10,7 +10,6 @@
 #include <set>
 #include <string>
 
-#include "app/control/run_folder.h"
 #include "app/results/is_denied.h"
 #include "app/results/stored_run.h"
 #include "app/settings/qt_text.h"

@@ -8,9 +8,9 @@
 #include <QStandardPaths>
 
 #include "app/cases/case_folder.h"
-#include "app/control/run_folder.h"
 #include "app/settings/presets.h"
 #include "app/settings/text_value.h"
+#include "app/settings/whole_file.h"
 
 // A static library's resources are only linked when somebody asks for them.
 static void link_built_in_cases() {

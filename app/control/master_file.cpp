@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/control/run_folder.h"
 #include "app/settings/whole_file.h"
 #include "workers/measure/log_line.h"
 

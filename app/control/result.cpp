@@ -7,6 +7,7 @@
 #include "app/control/live_accumulator.h"
 #include "app/control/summary.h"
 #include "app/control/verdict.h"
+#include "app/settings/whole_file.h"
 
 namespace n2nq::app {
 

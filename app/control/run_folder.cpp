@@ -3,11 +3,11 @@
 
 #include <QDir>
 #include <QFileInfo>
-#include <QSaveFile>
 #include <QStandardPaths>
 
 #include "app/control/run_control.h"
 #include "app/settings/settings_file.h"
+#include "app/settings/whole_file.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -43,23 +43,6 @@ QString make_exact(const QString& exact, QString& error) {
 }
 
 }  // namespace
-
-bool write_all(QFileDevice& file, const QByteArray& bytes) {
-  qint64 taken = 0;
-  while (taken < bytes.size()) {
-    const qint64 more = file.write(bytes.constData() + taken, bytes.size() - taken);
-    if (more <= 0) return false;
-    taken += more;
-  }
-  return true;
-}
-
-QString write_whole(const QString& path, const QByteArray& bytes) {
-  QSaveFile file(path);
-  // Neither flush() nor commit() tells why buffered bytes were taken in part.
-  if (file.open(QIODevice::WriteOnly | QIODevice::Unbuffered) && write_all(file, bytes) && file.commit()) return {};
-  return QString("Cannot write %1: %2").arg(path, file.errorString());
-}
 
 QString RunFolder::default_parent() {
   return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + "/n2nq/runs";

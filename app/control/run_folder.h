@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The folder one run leaves: where everything is in it, and how files get there whole.
+// The folder one run leaves: where everything is in it.
 //
 //   runs/2026-11-20T14-02-11-broadcaster-50x50/
 //     settings.yaml                    from the first moment on
@@ -9,9 +9,7 @@
 //     summary.json                     last: a folder without it is a run that did not finish
 #pragma once
 
-#include <QByteArray>
 #include <QDateTime>
-#include <QFileDevice>
 #include <QString>
 #include <optional>
 
@@ -20,12 +18,6 @@
 namespace n2nq::app {
 
 enum class Role;
-
-/// Writes beside, syncs, renames. Empty result: done; otherwise what went wrong, with the path.
-QString write_whole(const QString& path, const QByteArray& bytes);
-/// To a file that is open unbuffered. A disk that becomes full takes a part, and says why not the rest when that is offered: then false, with
-/// the reason in the file's errorString().
-bool write_all(QFileDevice& file, const QByteArray& bytes);
 
 class RunFolder {
  public:

@@ -4,12 +4,12 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QSaveFile>
 #include <QStandardPaths>
 #include <algorithm>
 #include <iterator>
 
 #include "app/settings/text_value.h"
+#include "app/settings/whole_file.h"
 #include "app/settings/yaml_document.h"
 
 namespace n2nq::app {
@@ -144,13 +144,8 @@ std::string hosts_yaml(const Hosts& hosts) {
 std::optional<std::string> write_hosts_file(const std::string& path, const Hosts& hosts) {
   const QString name = QString::fromStdString(path), folder = QFileInfo(name).path();
   if (!QDir().mkpath(folder)) return "Cannot make the folder " + folder.toStdString();
-  QSaveFile file(name);
-  const QByteArray text = QByteArray::fromStdString(hosts_yaml(hosts));
-  const bool open = file.open(QIODevice::WriteOnly) && file.setPermissions(QFile::ReadOwner | QFile::WriteOwner);
-  if (!open || file.write(text) != text.size() || !file.commit()) {
-    return "Cannot write " + path + ": " + file.errorString().toStdString();
-  }
-  return {};
+  const QString error = write_whole(name, QByteArray::fromStdString(hosts_yaml(hosts)), QFile::ReadOwner | QFile::WriteOwner);
+  return error.isEmpty() ? std::nullopt : std::optional(error.toStdString());
 }
 
 QString default_hosts_path() {

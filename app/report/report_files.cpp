@@ -6,7 +6,6 @@
 #include <QFileInfo>
 #include <algorithm>
 
-#include "app/control/run_folder.h"
 #include "app/figure/figure_export.h"
 #include "app/report/workbook.h"
 #include "app/settings/whole_file.h"

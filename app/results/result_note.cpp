@@ -4,7 +4,6 @@
 #include <QFile>
 #include <nlohmann/json.hpp>
 
-#include "app/control/run_folder.h"
 #include "app/settings/whole_file.h"
 #include "broker/net/parsed_json.h"
 

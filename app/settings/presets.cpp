@@ -3,11 +3,11 @@
 
 #include <QDir>
 #include <QFile>
-#include <QSaveFile>
 #include <QStandardPaths>
 #include <algorithm>
 
 #include "app/settings/text_value.h"
+#include "app/settings/whole_file.h"
 
 // A static library's resources are only linked when somebody asks for them.
 static void link_built_in_presets() {
@@ -150,12 +150,8 @@ std::string Presets::name_of(const Settings& settings) const {
 std::optional<std::string> Presets::save(const std::string& name, const Settings& settings) const {
   if (auto problem = name_problem(name)) return problem;
   if (!QDir().mkpath(folder_)) return "Cannot make the folder " + folder_.toStdString();
-  QSaveFile file(path_of(name));
-  const QByteArray text = QByteArray::fromStdString(settings_yaml_short(settings));
-  if (!file.open(QIODevice::WriteOnly) || file.write(text) != text.size() || !file.commit()) {
-    return "Cannot write " + path_of(name).toStdString() + ": " + file.errorString().toStdString();
-  }
-  return {};
+  const QString error = write_whole(path_of(name), QByteArray::fromStdString(settings_yaml_short(settings)));
+  return error.isEmpty() ? std::nullopt : std::optional(error.toStdString());
 }
 
 std::optional<std::string> Presets::remove(const std::string& name) const {

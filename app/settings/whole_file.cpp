@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <QSaveFile>
 #include <cerrno>
 
 namespace n2nq::app {
@@ -47,6 +48,24 @@ std::optional<QByteArray> read_whole(const QString& path, qint64 bytes_max, QStr
   }
   if (!why.isEmpty()) return error = QString("Cannot read %1: %2").arg(path, why), std::nullopt;
   return bytes;
+}
+
+bool write_all(QFileDevice& file, const QByteArray& bytes) {
+  qint64 taken = 0;
+  while (taken < bytes.size()) {
+    const qint64 more = file.write(bytes.constData() + taken, bytes.size() - taken);
+    if (more <= 0) return false;
+    taken += more;
+  }
+  return true;
+}
+
+QString write_whole(const QString& path, const QByteArray& bytes, std::optional<QFileDevice::Permissions> permissions) {
+  QSaveFile file(path);
+  // Neither flush() nor commit() tells why buffered bytes were taken in part.
+  const bool open = file.open(QIODevice::WriteOnly | QIODevice::Unbuffered) && (!permissions || file.setPermissions(*permissions));
+  if (open && write_all(file, bytes) && file.commit()) return {};
+  return QString("Cannot write %1: %2").arg(path, file.errorString());
 }
 
 }  // namespace n2nq::app

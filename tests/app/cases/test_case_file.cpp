@@ -7,7 +7,7 @@
 #include <QTemporaryDir>
 
 #include "app/cases/case_plan.h"
-#include "app/control/run_folder.h"
+#include "app/settings/whole_file.h"
 
 namespace n2nq::app {
 namespace {

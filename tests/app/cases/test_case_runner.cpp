@@ -13,7 +13,7 @@
 #include "app/cases/case_figures.h"
 #include "app/cases/case_library.h"
 #include "app/cases/case_sides.h"
-#include "app/control/run_folder.h"
+#include "app/settings/whole_file.h"
 #include "tests/app/support/event_loop.h"
 #include "tests/app/support/pretend_launcher.h"
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/control/result.h"
+#include "app/settings/whole_file.h"
 #include "workers/measure/figures.h"
 #include "workers/measure/histogram.h"
 

@@ -15,7 +15,10 @@
 #include "app/control/master_file.h"
 #include "app/control/role.h"
 #include "app/control/run_folder.h"
+#include "app/host/hosts_file.h"
+#include "app/settings/presets.h"
 #include "app/settings/settings_file.h"
+#include "app/settings/whole_file.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
@@ -90,11 +93,19 @@ TEST_F(RunFiles, what_a_disk_takes_in_part_says_why) {
   std::string many;
   for (int i = 1; i <= 100; ++i) many += line(static_cast<std::uint64_t>(i), i);
   write("R001.log", many);
+  Settings settings;
+  settings.senders.amount = 7;
   setrlimit(RLIMIT_FSIZE, &tight);
   const QString error = write_whole(folder.filePath("summary.json"), QByteArray(3000, 'x'));
   const QString master = write_master_file(folder.path(), folder.filePath("messages.tsv"), 1 << 20, cancelled).error;
+  tight.rlim_cur = 10;
+  setrlimit(RLIMIT_FSIZE, &tight);
+  const auto preset = Presets(folder.path()).save("mine", settings);
+  const auto hosts = write_hosts_file(folder.filePath("hosts.yaml").toStdString(), Hosts());
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, ignored);
+  EXPECT_EQ(preset, "Cannot write " + folder.filePath("mine.yaml").toStdString() + ": File too large");
+  EXPECT_EQ(hosts, "Cannot write " + folder.filePath("hosts.yaml").toStdString() + ": File too large");
   EXPECT_EQ(error, QString("Cannot write %1: File too large").arg(folder.filePath("summary.json")));
   EXPECT_EQ(master, QString("Cannot write %1: File too large").arg(folder.filePath("messages.tsv")));
   EXPECT_EQ(QDir(folder.path()).entryList(QDir::Files), QStringList("R001.log"));
