@@ -12,7 +12,6 @@
 #include <QUuid>
 #include <QVariant>
 #include <algorithm>
-#include <cerrno>
 #include <climits>
 #include <cmath>
 
@@ -36,11 +35,9 @@ const char* const result_columns =
     "folder, stamp, test_case, title, started, mode, senders, receivers, verdict, reason, p50_us, p99_us, mean_us, deliveries, note, tags, "
     "build, is_case, scale, runs_planned, settings, clock_bound_us, disturbed, floor_us, machines, samples";
 constexpr int column_count = 26;
-constexpr int same_name_max = 1000;
 constexpr qint64 case_bytes_max = 1 << 20;
 const char* const both_modes = "broadcaster, load-balancer";
 const char* const between_machines = ", ";
-const char* const slash_in_removed = "⁄";
 
 /// What tells that an entry is still true.
 qint64 stamp_of(const QString& folder) {
@@ -349,41 +346,11 @@ QString lock_name(const ResultEntry& entry) {
   return entry.is_case ? "/case.lock" : "/run.lock";
 }
 
-bool is_held(const QString& lock_file) {
-  const QFileInfo lock(lock_file);
-  if (!lock.exists()) return false;
-  // Taken only where nothing else tells: a bench that begins in that moment would be refused. One that found no room to say who it is, or
-  // whose file may not be read, works there all the same.
-  const bool is_told = lock.isReadable() && lock.size() > 0;
-  // Where the file system has no locks nobody can hold one.
-  return FolderLock::holder(lock_file) != 0 || (!is_told && !FolderLock::take(lock_file) && (errno == EWOULDBLOCK || errno == EACCES));
-}
-
-/// Why nothing in this folder may be moved now; empty: it may.
-QString in_use(const QString& folder) {
-  QString test_case = folder;
-  if (!QFileInfo::exists(test_case + "/case.yaml")) test_case = QFileInfo(QFileInfo(folder).path()).path();
-  if (is_held(test_case + "/case.lock"))
-    return QString("A bench works on the test case %1: pause or stop it first").arg(QFileInfo(test_case).fileName());
-  if (is_held(folder + "/run.lock")) return QString("A bench is making the run %1: stop it first").arg(QFileInfo(folder).fileName());
-  return {};
-}
-
-/// Links are deleted, and not followed.
-void delete_folder(const QString& folder, const std::atomic<bool>& cancelled) {
-  constexpr auto everything = QDir::AllEntries | QDir::Hidden | QDir::System | QDir::NoDotAndDotDot;
-  for (const QFileInfo& info : QDir(folder).entryInfoList(everything, QDir::NoSort)) {
-    if (cancelled) return;
-    if (info.isDir() && !info.isSymLink()) {
-      delete_folder(info.filePath(), cancelled);
-    } else {
-      QFile::remove(info.filePath());
-    }
-  }
-  QDir().rmdir(folder);
-}
-
 }  // namespace
+
+bool holds_a_result(const QString& folder) {
+  return stamp_of(folder) != 0;
+}
 
 bool ResultFilter::matches(const ResultEntry& entry) const {
   if (kind == Kind::cases && !entry.is_case) return false;
@@ -433,7 +400,7 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
     if (cancelled != nullptr && *cancelled) break;
     const QString relative = run.folder.mid(folder_.size() + 1);
     const qint64 stamp = stamp_of(run.folder);
-    if (stamp == 0) continue;  // no folder of a run
+    if (stamp == 0) continue;  // no folder of a run, as holds_a_result() tells
     seen.insert(relative, true);
     const auto before = known.constFind(relative);
     std::optional<ResultEntry> entry;
@@ -465,56 +432,6 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
     return a.is_case != b.is_case ? a.is_case : a.name > b.name;
   });
   return out;
-}
-
-QString ResultIndex::removed_path(const QString& folder) const {
-  return folder_ + "/.deleted/" + folder.mid(folder_.size() + 1).replace('/', QString::fromUtf8(slash_in_removed));
-}
-
-QString ResultIndex::remove(const QString& folder) {
-  if (!folder.startsWith(folder_ + '/') || folder.contains("/../"))
-    return QString("%1 is not below %2: it is not deleted").arg(folder, folder_);
-  if (const QString why = in_use(folder); !why.isEmpty()) return why;
-  const QString to = removed_path(folder);
-  if (!QDir().mkpath(folder_ + "/.deleted") || QFileInfo::exists(to) || !QDir().rename(folder, to))
-    return QString("Cannot move %1 to %2").arg(folder, to);
-  return {};
-}
-
-QString ResultIndex::restore(const QString& folder) {
-  if (QFileInfo::exists(folder)) return QString("%1 is there again: what was deleted stays in %2").arg(folder, removed_path(folder));
-  if (!QDir().rename(removed_path(folder), folder)) return QString("Cannot move %1 back to %2").arg(removed_path(folder), folder);
-  return {};
-}
-
-bool ResultIndex::can_be_restored(const QString& folder) const {
-  return QFileInfo::exists(removed_path(folder));
-}
-
-/// False: some of it is still where it was.
-bool ResultIndex::put_back_what_is_in_nobodys_place() const {
-  bool all = true;
-  for (const QFileInfo& info : QDir(folder_ + "/.deleted").entryInfoList(QDir::Dirs | QDir::Hidden | QDir::NoDotAndDotDot, QDir::NoSort)) {
-    const QString place = folder_ + '/' + info.fileName().replace(QString::fromUtf8(slash_in_removed), "/");
-    if (!QFileInfo::exists(place) || stamp_of(place) != 0) continue;  // free, or a result is there that was made since
-    bool back = false;
-    for (int i = 2; !back && i <= same_name_max; ++i) {
-      const QString beside = QString("%1-%2").arg(place, QString::number(i));
-      back = !QFileInfo::exists(beside) && QDir().rename(info.filePath(), beside);
-    }
-    all = all && back;
-  }
-  return all;
-}
-
-void ResultIndex::forget_removed() {
-  if (!QFileInfo::exists(folder_ + "/.deleted") || !put_back_what_is_in_nobodys_place()) return;
-  if (!QDir().mkpath(folder_ + "/.forgotten")) return;
-  QDir().rename(folder_ + "/.deleted", folder_ + "/.forgotten/" + QUuid::createUuid().toString(QUuid::WithoutBraces));
-}
-
-void ResultIndex::delete_forgotten(const std::atomic<bool>& cancelled) const {
-  delete_folder(folder_ + "/.forgotten", cancelled);
 }
 
 }  // namespace n2nq::app

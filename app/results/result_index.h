@@ -4,8 +4,7 @@
 // files changed is read again.
 //
 // Runs lie directly below the folder, or below a test case's folder (<case>/runs/<run>, where <case> has a case.yaml). A test case is an
-// entry of its own, told by what its runs came to. A deleted result is moved to .deleted, from where it can be taken back until the next
-// start; that moves it to .forgotten, whose files are deleted for good.
+// entry of its own, told by what its runs came to. What is deleted is none: deleted_results.h.
 #pragma once
 
 #include <QDateTime>
@@ -59,6 +58,9 @@ struct ResultFilter {
   bool matches(const ResultEntry& entry) const;
 };
 
+/// Whether a folder is that of a run or of a test case: begun at least.
+bool holds_a_result(const QString& folder);
+
 class ResultIndex {
  public:
   static constexpr int results_max = 100'000;
@@ -69,23 +71,7 @@ class ResultIndex {
   /// stands in `remark`. Takes a moment for 5,000 runs, seconds when the index has to be made anew. Any one thread at a time.
   std::vector<ResultEntry> list(QString& remark, const std::atomic<bool>* cancelled = nullptr);
 
-  /// Moves the folder of a result out of the way. Empty result: done. A folder outside ours is refused, and one of a test case that a bench
-  /// works in.
-  QString remove(const QString& folder);
-  /// Takes back what was removed last from this folder's place.
-  QString restore(const QString& folder);
-  /// Whether what was removed from this folder's place is still there to be taken back.
-  bool can_be_restored(const QString& folder) const;
-  /// At a start: nothing that was removed before can be taken back any more. What somebody may have tried to take back in vain, as in its
-  /// place stands what is no result, is put beside that, under another name (…-2). A look at each, however large it is.
-  void forget_removed();
-  /// Deletes for good what was forgotten, now or at a start before; may take minutes. Stops behind the file in hand once `cancelled` is
-  /// set: the next one goes on. Any thread, beside everything else here.
-  void delete_forgotten(const std::atomic<bool>& cancelled) const;
-
  private:
-  QString removed_path(const QString& folder) const;
-  bool put_back_what_is_in_nobodys_place() const;
   QString folder_;
 };
 

@@ -171,10 +171,9 @@ void ResultsPage::list_now() {
   if (!listed_) list_->set_loading(true);
   listing_.start(
       [folder = runs_folder_, first = !listed_](const BackgroundJob::Cancelled& cancelled) {
-        app::ResultIndex index(folder);
-        if (first) index.forget_removed();
+        if (first) app::DeletedResults(folder).forget();
         Listed out;
-        out.entries = index.list(out.remark, &cancelled);
+        out.entries = app::ResultIndex(folder).list(out.remark, &cancelled);
         return out;
       },
       [this](Listed listed) {
@@ -184,7 +183,7 @@ void ResultsPage::list_now() {
         // Behind the list, which it would hold up.
         forgetting_.start(
             [folder = runs_folder_](const BackgroundJob::Cancelled& cancelled) {
-              app::ResultIndex(folder).delete_forgotten(cancelled);
+              app::DeletedResults(folder).delete_forgotten(cancelled);
               return true;
             },
             [](bool /*done*/) {});
@@ -302,12 +301,12 @@ void ResultsPage::remove_chosen() {
   if (const QString other = exported_elsewhere_ ? exported_elsewhere_() : QString(); !other.isEmpty()) exported += QDir::cleanPath(other);
   move_results(
       folders, {QStringLiteral("deleting"), QStringLiteral("deleted")}, Closing::leaves,
-      [run_folder, exported](app::ResultIndex& index, const QString& folder) {
+      [run_folder, exported](app::DeletedResults& results, const QString& folder) {
         if (!run_folder.isEmpty() && QFileInfo(run_folder) == QFileInfo(folder))
           return QStringLiteral("This run is on, on the page Bench: stop it first (Shift+F5)");
         if (const QString with = exported_with(exported, folder); !with.isEmpty())
           return QStringLiteral("%1 is being exported: wait until that is done").arg(QFileInfo(with).fileName());
-        return index.remove(folder);
+        return results.remove(folder);
       },
       [this](const QStringList& removed) {
         if (!removed.isEmpty()) removed_.append(removed);
@@ -319,9 +318,9 @@ void ResultsPage::undo() {
   const auto left = std::make_shared<QStringList>();
   move_results(
       removed_.takeLast(), {QStringLiteral("bringing back"), QStringLiteral("brought back")}, Closing::moves,
-      [left](app::ResultIndex& index, const QString& folder) {
-        const QString error = index.restore(folder);
-        if (!error.isEmpty() && index.can_be_restored(folder)) *left += folder;
+      [left](app::DeletedResults& results, const QString& folder) {
+        const QString error = results.restore(folder);
+        if (!error.isEmpty() && results.can_be_restored(folder)) *left += folder;
         return error;
       },
       // Offered again, behind what was deleted before it.
@@ -344,12 +343,12 @@ void ResultsPage::move_results(const QStringList& folders, const Words& words, C
   moved_words_ = progress(0);
   moving_.start(
       [this, folders, progress, closing, root = runs_folder_, move_one = std::move(move_one)](const BackgroundJob::Cancelled& cancelled) {
-        app::ResultIndex index(root);
+        app::DeletedResults results(root);
         Moved moved;
         QElapsedTimer since_told;
         since_told.start();
         for (qsizetype at = 0; at < folders.size() && (closing == Closing::moves || !cancelled); ++at) {
-          const QString error = move_one(index, folders[at]);
+          const QString error = move_one(results, folders[at]);
           if (error.isEmpty()) {
             moved.folders += folders[at];
           } else if (moved.failed++ == 0) {

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "app/report/result_report.h"
+#include "app/results/deleted_results.h"
 #include "app/results/result_index.h"
 #include "app/settings/settings.h"
 #include "ui/model/background_job.h"
@@ -76,7 +77,7 @@ class ResultsPage : public QWidget {
   void remove_chosen();
   void undo();
   /// Moves one result: why that could not be; an empty text: it is done.
-  using MoveOne = std::function<QString(app::ResultIndex& index, const QString& folder)>;
+  using MoveOne = std::function<QString(app::DeletedResults& results, const QString& folder)>;
   struct Words {
     QString doing;  // "deleting"
     QString done;   // "deleted"

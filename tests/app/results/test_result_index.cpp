@@ -3,44 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <QDir>
-#include <QDirIterator>
 #include <QFile>
-#include <QTemporaryDir>
 #include <algorithm>
-#include <atomic>
 #include <climits>
 #include <cmath>
 
-#include "app/results/folder_lock.h"
 #include "app/results/result_index.h"
 #include "app/results/result_note.h"
 #include "app/results/stored_run.h"
-#include "tests/app/results/made_runs.h"
+#include "tests/app/results/results_folder.h"
 
 namespace n2nq::app {
 namespace {
 
-QStringList names(const std::vector<ResultEntry>& entries) {
-  QStringList out;
-  for (const ResultEntry& entry : entries) out += entry.name;
-  return out;
-}
-
-struct ResultIndexTest : ::testing::Test {
-  QTemporaryDir place;
-  QString folder = place.filePath("runs");
-  QString remark;
-  void SetUp() override {
-    make_run(folder + "/first", {.started = "2026-11-20T10:00:00.000Z", .verdict = "clean"});
-    make_run(folder + "/second",
-             {.started = "2026-11-20T11:00:00.000Z", .mode = "load-balancer", .verdict = "degraded", .disturbed = "others ran"});
-    make_run(folder + "/a-case/runs/0001-x", {.started = "2026-11-19T09:00:00.000Z"});
-    QFile(folder + "/a-case/case.yaml").open(QIODevice::WriteOnly);
-    make_settings(folder + "/under-way");
-    QDir().mkpath(folder + "/something-else");
-  }
-  std::vector<ResultEntry> list() { return ResultIndex(folder).list(remark); }
-};
+using ResultIndexTest = ResultsFolder;
 
 TEST_F(ResultIndexTest, EveryRunIsListedNewestFirstAndOthersAreNot) {
   const auto entries = list();
@@ -213,15 +189,6 @@ TEST_F(ResultIndexTest, FiltersByModeVerdictAndDay) {
   EXPECT_FALSE(found(filter).contains("0001-x"));
 }
 
-/// As the folder of a case has it.
-void make_case_state(const QString& folder, std::optional<int> runs) {
-  QFile state(folder + "/case.json");
-  ASSERT_TRUE(state.open(QIODevice::WriteOnly | QIODevice::Truncate));
-  const nlohmann::json text = {
-      {"format", 1}, {"title", "Delay"}, {"scale", "quick"}, {"runs", runs ? nlohmann::json(*runs) : nlohmann::json()}, {"begun", "2026-11-19T08:00:00Z"}, {"build", "0.1.0 abc"}};
-  state.write(QByteArray::fromStdString(text.dump()));
-}
-
 TEST_F(ResultIndexTest, ATestCaseIsAnEntryThatItsRunsMake) {
   const QString test_case = folder + "/a-case";
   make_case_state(test_case, 4);
@@ -283,133 +250,6 @@ TEST_F(ResultIndexTest, ACaseWasOnEachMachineOfItsRunsOnce) {
   EXPECT_EQ(machines_of(list(), "a-case"), "local, lab-1, lab-3, lab-2");
   QDir(test_case + "/runs").removeRecursively();
   EXPECT_EQ(machines_of(list(), "a-case"), "");
-}
-
-TEST_F(ResultIndexTest, NothingIsMovedAwayFromUnderACaseThatRuns) {
-  const QString test_case = folder + "/a-case";
-  make_case_state(test_case, 4);
-  auto lock = FolderLock::take(test_case + "/case.lock");
-  ASSERT_TRUE(lock);
-  ResultIndex index(folder);
-  const auto being_made = [this] {
-    QStringList out;
-    for (const ResultEntry& entry : list()) {
-      if (entry.is_being_made) out += entry.name;
-    }
-    return out;
-  };
-  EXPECT_EQ(being_made(), QStringList("a-case")) << "of its four runs one is there; who made another one that is unfinished is gone";
-  make_run(test_case + "/runs/0002-y", {.started = "2026-11-19T09:01:00.000Z", .verdict = "degraded"});
-  EXPECT_EQ(being_made(), QStringList("a-case")) << "whatever its runs came to";
-  EXPECT_TRUE(index.remove(test_case).contains("pause or stop it first"));
-  EXPECT_TRUE(index.remove(test_case + "/runs/0001-x").contains("pause or stop it first"));
-  EXPECT_EQ(index.remove(folder + "/first"), QString());
-  lock.reset();
-  EXPECT_EQ(being_made(), QStringList());
-  EXPECT_EQ(index.remove(test_case), QString());
-  EXPECT_FALSE(names(list()).contains("0001-x"));
-  EXPECT_EQ(index.restore(test_case), QString());
-  EXPECT_TRUE(names(list()).contains("0001-x"));
-  EXPECT_FALSE(QFile::exists(test_case + "/case.lock"));
-}
-
-TEST_F(ResultIndexTest, NorIsARunThatAnotherBenchIsMaking) {
-  auto lock = FolderLock::take(folder + "/first/run.lock");
-  ASSERT_TRUE(lock);
-  ResultIndex index(folder);
-  EXPECT_EQ(index.remove(folder + "/first"), "A bench is making the run first: stop it first");
-  lock.reset();
-  // What cannot be locked for another reason, as on a file system without locks, is held by nobody.
-  QFile(folder + "/empty").open(QIODevice::WriteOnly);
-  ASSERT_TRUE(QFile::link(folder + "/empty", folder + "/first/run.lock"));
-  EXPECT_EQ(index.remove(folder + "/first"), QString());
-}
-
-TEST_F(ResultIndexTest, WhoOnlyAsksWhetherABenchWorksThereIsTakenForNone) {
-  const QString test_case = folder + "/a-case", file = test_case + "/case.lock";
-  make_case_state(test_case, 4);
-  // What a killed bench has left.
-  QFile left(file);
-  ASSERT_TRUE(left.open(QIODevice::ReadWrite) && left.write("1\n") == 2 && left.flush());
-  ResultIndex index(folder);
-  EXPECT_EQ(index.remove(test_case + "/runs/0001-x"), QString());
-  EXPECT_EQ(index.restore(test_case + "/runs/0001-x"), QString());
-  EXPECT_TRUE(left.seek(0) && left.readAll() == "1\n") << "nobody has taken it";
-  EXPECT_TRUE(QFile::exists(file));
-  left.close();
-
-  // One that found no room to say who it is works there all the same.
-  const auto lock = FolderLock::take(file);
-  ASSERT_TRUE(lock && QFile::resize(file, 0));
-  EXPECT_TRUE(index.remove(test_case).contains("pause or stop it first"));
-}
-
-TEST_F(ResultIndexTest, ADeletedRunCanBeTakenBackUntilTheNextStart) {
-  ResultIndex index(folder);
-  EXPECT_EQ(index.remove(folder + "/first"), QString());
-  EXPECT_FALSE(names(list()).contains("first"));
-  EXPECT_EQ(index.restore(folder + "/first"), QString());
-  EXPECT_TRUE(names(list()).contains("first"));
-  EXPECT_EQ(index.remove(folder + "/a-case/runs/0001-x"), QString());
-  EXPECT_TRUE(index.can_be_restored(folder + "/a-case/runs/0001-x"));
-  index.forget_removed();
-  EXPECT_FALSE(index.can_be_restored(folder + "/a-case/runs/0001-x"));
-  EXPECT_NE(index.restore(folder + "/a-case/runs/0001-x"), QString());
-  EXPECT_NE(index.remove("/etc"), QString());
-}
-
-TEST_F(ResultIndexTest, WhatCannotBeTakenBackIntoItsPlaceIsNotForgotten) {
-  ResultIndex index(folder);
-  const QString first = folder + "/first", second = folder + "/second", of_case = folder + "/a-case/runs/0001-x";
-  for (const QString& removed : {first, second, of_case}) EXPECT_EQ(index.remove(removed), QString());
-  // In the place of two of them stands what is no result.
-  for (const QString& taken : {first, of_case}) ASSERT_TRUE(QDir().mkpath(taken + "/charts"));
-  EXPECT_TRUE(index.restore(first).contains("is there again"));
-  ASSERT_TRUE(QDir().mkpath(first + "-2"));
-  index.forget_removed();
-  std::atomic<bool> cancelled = false;
-  index.delete_forgotten(cancelled);
-  const QStringList left = names(list());
-  for (const char* back : {"first-3", "0001-x-2"}) EXPECT_TRUE(left.contains(back)) << left.join(' ').toStdString();
-  EXPECT_FALSE(left.contains("second")) << "nothing is in its way";
-  EXPECT_TRUE(QFileInfo(first + "/charts").isDir());
-}
-
-/// Files below a folder, whatever they are.
-qsizetype files_in(const QString& folder) {
-  qsizetype count = 0;
-  QDirIterator each(folder, QDir::Files | QDir::Hidden | QDir::System, QDirIterator::Subdirectories);
-  for (; each.hasNext(); each.next()) ++count;
-  return count;
-}
-
-TEST_F(ResultIndexTest, WhatIsForgottenIsDeletedApartAndAsFarAsThereIsTime) {
-  ResultIndex index(folder);
-  const QString outside = place.filePath("outside");
-  QDir().mkpath(outside);
-  QFile(outside + "/kept").open(QIODevice::WriteOnly);
-  ASSERT_TRUE(QFile::link(outside, folder + "/first/link"));
-  QFile(folder + "/first/.hidden").open(QIODevice::WriteOnly);
-  EXPECT_EQ(index.remove(folder + "/first"), QString());
-  const qsizetype removed = files_in(folder + "/.deleted");
-  ASSERT_GT(removed, 2);
-  index.forget_removed();
-  EXPECT_EQ(files_in(folder + "/.forgotten"), removed) << "none is deleted before the list is there";
-  EXPECT_EQ(names(list()), QStringList({"under-way", "second", "0001-x"}));
-  std::atomic<bool> cancelled = true;
-  index.delete_forgotten(cancelled);
-  EXPECT_EQ(files_in(folder + "/.forgotten"), removed);
-  // The next start goes on, with what was removed since; what is removed then is none of its business.
-  EXPECT_EQ(index.remove(folder + "/a-case/runs/0001-x"), QString());
-  index.forget_removed();
-  EXPECT_GT(files_in(folder + "/.forgotten"), removed);
-  EXPECT_EQ(index.remove(folder + "/second"), QString());
-  cancelled = false;
-  index.delete_forgotten(cancelled);
-  EXPECT_FALSE(QFileInfo::exists(folder + "/.forgotten"));
-  EXPECT_TRUE(QFile::exists(outside + "/kept")) << "a link is not followed";
-  EXPECT_EQ(index.restore(folder + "/second"), QString());
-  EXPECT_TRUE(names(list()).contains("second"));
 }
 
 }  // namespace
