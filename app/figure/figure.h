@@ -87,4 +87,10 @@ struct Figure {
   QStringList remarks{};   // sentences below it: machine, warnings, what differs from the source
 };
 
+/// Which point: series[series].points[point].
+struct FigureHit {
+  int series = 0, point = 0;
+  bool operator==(const FigureHit&) const = default;
+};
+
 }  // namespace n2nq::app

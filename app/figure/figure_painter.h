@@ -40,12 +40,6 @@ struct FigureStyle {
   bool notes = true;
 };
 
-/// Which point: series[series].points[point].
-struct FigureHit {
-  int series = 0, point = 0;
-  bool operator==(const FigureHit&) const = default;
-};
-
 class FigurePainter {
  public:
   FigurePainter(Figure figure, FigureStyle style);
@@ -117,13 +111,5 @@ class FigurePainter {
   double edge_ = 0;
   std::vector<Placed> placed_;
 };
-
-/// What is marked in it, and why, a line for each reason: "◯ 50 services, message size 16 kB: disturbed: …". Beyond `told_max` of them it says
-/// how many more there are.
-QStringList marked_notes(const Figure& figure, qsizetype told_max);
-
-/// What a point says of itself, in lines: series, place, value with interval and bound, repeats, why it is marked.
-enum class Digits { all, few };
-QStringList point_lines(const Figure& figure, const FigureHit& hit, Digits digits = Digits::all);
 
 }  // namespace n2nq::app

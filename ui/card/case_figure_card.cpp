@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 
+#include "app/figure/figure_words.h"
 #include "app/settings/all_digits.h"
 #include "ui/chart/figure_view.h"
 #include "ui/text/figures.h"

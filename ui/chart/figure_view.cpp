@@ -6,6 +6,8 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "app/figure/figure_words.h"
+
 namespace n2nq::ui {
 
 namespace {

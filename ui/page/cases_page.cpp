@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "app/figure/figure_doubts.h"
-#include "app/figure/figure_painter.h"
+#include "app/figure/figure_words.h"
 #include "app/report/case_report.h"
 #include "app/report/report_files.h"
 #include "app/settings/qt_text.h"

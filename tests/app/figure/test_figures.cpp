@@ -12,6 +12,7 @@
 #include "app/figure/figure_doubts.h"
 #include "app/figure/figure_export.h"
 #include "app/figure/figure_painter.h"
+#include "app/figure/figure_words.h"
 #include "app/figure/number_text.h"
 #include "app/report/table.h"
 #include "tests/app/figure/sample_figures.h"

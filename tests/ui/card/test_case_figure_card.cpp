@@ -8,7 +8,7 @@
 #include <QTableWidget>
 #include <QTest>
 
-#include "app/figure/figure_painter.h"
+#include "app/figure/figure_words.h"
 
 namespace n2nq::ui {
 
