@@ -12,6 +12,7 @@
 
 #include "app/results/is_denied.h"
 #include "app/results/stored_run.h"
+#include "app/settings/new_folder.h"
 #include "app/settings/qt_text.h"
 #include "app/settings/whole_file.h"
 #include "broker/net/parsed_json.h"
@@ -24,7 +25,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr int same_name_max = 1000, label_chars_max = 60;
+constexpr int label_chars_max = 60;
 constexpr qint64 state_bytes_max = 1 << 20;
 const QString name_time_format = QStringLiteral("yyyy-MM-ddTHH-mm-ss");
 const QString case_yaml = QStringLiteral("/case.yaml"), base_yaml = QStringLiteral("/base.yaml"), case_json = QStringLiteral("/case.json");
@@ -43,29 +44,6 @@ QString slug(const QString& text) {
   }
   while (out.endsWith('-')) out.chop(1);
   return out.left(label_chars_max);
-}
-
-QString make_folder(const QString& parent, const QString& exact, const QString& name, QString& error) {
-  if (!exact.isEmpty()) {
-    const QDir folder(exact);
-    if (QFileInfo(exact).exists() && !QFileInfo(exact).isDir())
-      return error = exact + " is a file: name a folder that does not exist yet", QString();
-    if (folder.exists() && !folder.isEmpty(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)) {
-      return error = QString("The folder %1 is not empty: name one that does not exist yet, or go on with the case in it by --resume")
-                         .arg(exact),
-             QString();
-    }
-    if (!QDir().mkpath(exact)) return error = QString("Cannot make the folder %1: is it writable?").arg(exact), QString();
-    return QFileInfo(exact).absoluteFilePath();
-  }
-  if (!QDir().mkpath(parent)) return error = "Cannot make the folder " + parent, QString();
-  for (int i = 1; i <= same_name_max; ++i) {
-    const QString path = QDir(parent).absoluteFilePath(i == 1 ? name : QString("%1-%2").arg(name, QString::number(i)));
-    if (QDir().mkdir(path)) return path;
-    if (!QFileInfo::exists(path)) break;
-  }
-  error = QString("Cannot make the folder %1/%2: is it writable?").arg(parent, name);
-  return {};
 }
 
 OrderedJson hosts_json(const std::optional<CaseHosts>& hosts) {
@@ -128,7 +106,8 @@ std::optional<CaseFolder> CaseFolder::make(const QString& parent, const QString&
   const QString own_name =
       QString("%1-case-%2-%3").arg(now.toString(name_time_format), slug(qt_text(name)), qt_text(scale_word(plan.choice().scale)));
   CaseFolder folder;
-  folder.path_ = make_folder(parent, exact, own_name, error);
+  folder.path_ = exact.isEmpty() ? make_own_folder(parent, own_name, error)
+                                 : make_exact_folder(exact, "or go on with the case in it by --resume", error);
   if (folder.path_.isEmpty()) return {};
   folder.name_ = name;
   folder.file_ = plan.file();

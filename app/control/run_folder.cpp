@@ -6,43 +6,12 @@
 #include <QStandardPaths>
 
 #include "app/control/run_control.h"
+#include "app/settings/new_folder.h"
 #include "app/settings/settings_file.h"
 #include "app/settings/whole_file.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::app {
-
-namespace {
-
-constexpr int same_name_max = 1000;
-
-/// mkdir, not mkpath: two benches that begin in the same second must not share a folder.
-QString make_own(const QString& parent, const QString& name, QString& error) {
-  if (!QDir().mkpath(parent)) return error = "Cannot make the folder " + parent, QString();
-  for (int i = 1; i <= same_name_max; ++i) {
-    const QString candidate = i == 1 ? name : QString("%1-%2").arg(name, QString::number(i));
-    if (QDir(parent).mkdir(candidate)) return parent + '/' + candidate;
-    if (!QFileInfo::exists(parent + '/' + candidate)) break;
-  }
-  error = QString("Cannot make the folder %1/%2: is it writable?").arg(parent, name);
-  return {};
-}
-
-QString make_exact(const QString& exact, QString& error) {
-  const QDir folder(exact);
-  if (QFileInfo(exact).exists() && !QFileInfo(exact).isDir()) {
-    error = QString("%1 is a file: name a folder that does not exist yet").arg(exact);
-  } else if (folder.exists() && !folder.isEmpty(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)) {
-    error = QString("The folder %1 is not empty: name one that does not exist yet, so that no other run's files are mixed in").arg(exact);
-  } else if (!QDir().mkpath(exact)) {
-    error = QString("Cannot make the folder %1: is it writable?").arg(exact);
-  } else {
-    return QFileInfo(exact).absoluteFilePath();
-  }
-  return {};
-}
-
-}  // namespace
 
 QString RunFolder::default_parent() {
   return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + "/n2nq/runs";
@@ -57,7 +26,8 @@ QString RunFolder::name_for(const Settings& settings, const QDateTime& now) {
 
 std::optional<RunFolder> RunFolder::make(const QString& parent, const QString& exact, const Settings& settings, const QDateTime& now,
                                          QString& error) {
-  const QString path = exact.isEmpty() ? make_own(QDir(parent).absolutePath(), name_for(settings, now), error) : make_exact(exact, error);
+  const QString path = exact.isEmpty() ? make_own_folder(QDir(parent).absolutePath(), name_for(settings, now), error)
+                                       : make_exact_folder(exact, "so that no other run's files are mixed in", error);
   if (path.isEmpty()) return {};
   RunFolder folder(path);
   for (const Role role : {Role::senders, Role::receivers}) {
