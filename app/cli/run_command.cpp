@@ -9,7 +9,7 @@
 #include "app/cli/hosts_command.h"
 #include "app/cli/interrupts.h"
 #include "app/cli/out_folder.h"
-#include "app/cli/progress_line.h"
+#include "app/cli/progress_parts.h"
 #include "app/cli/result_table.h"
 #include "app/cli/run_patience.h"
 #include "app/cli/terminal_questions.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/cli/progress_line.h"
+#include "app/cli/progress_parts.h"
 
 #include <gtest/gtest.h>
 
