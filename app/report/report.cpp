@@ -66,7 +66,7 @@ Cell cell_of(const Json& value) {
   if (value.is_number_integer() && std::abs(value.get<double>()) > exact_max) return qt_text(value.dump());
   if (value.is_number()) return value.get<double>();
   if (value.is_null()) return {};
-  return qt_text(value.is_string() ? value.get<std::string>() : value.dump());
+  return json_words(value);
 }
 
 Cell cell_at(const Json& summary, const std::string& path) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "app/results/is_denied.h"
+#include "app/settings/qt_text.h"
 
 namespace n2nq::app {
 
@@ -21,10 +22,6 @@ using Texts = std::map<QString, QString>;  // path → value
 constexpr int runs_max = 5000;  // below one folder
 constexpr int values_told_max = 3;
 
-QString value_of(const Json& value) {
-  return QString::fromStdString(value.is_string() ? value.get<std::string>() : value.dump());
-}
-
 void flatten(const Json& from, const QString& path, Texts& out) {
   if (from.is_object()) {
     for (const auto& [key, value] : from.items()) {
@@ -32,7 +29,7 @@ void flatten(const Json& from, const QString& path, Texts& out) {
       flatten(value, path.isEmpty() ? name : path + '.' + name, out);
     }
   } else {
-    out[path] = value_of(from);
+    out[path] = json_words(from);
   }
 }
 

@@ -12,10 +12,6 @@ using Json = nlohmann::json;
 using measure::ReceivedLine;
 using measure::SentLine;
 
-QString text_of(const Json& value) {
-  return QString::fromStdString(value.dump());
-}
-
 /// A word of a head or foot: of a damaged one as much as is needed to find it.
 QString word_text(const std::string& word) {
   constexpr std::size_t bytes_max = 120;
@@ -78,7 +74,7 @@ class LineVerifier {
       if (setting.dump() != value && !(setting.is_number() && std::to_string(setting.get<double>()) == value) &&
           !(setting.is_number() && Json::parse(value, nullptr, false) == setting)) {
         tally_.differ(QString("%1.log: \"# %2\" says %3, the summary %4")
-                          .arg(name, QString::fromStdString(key), word_text(value), text_of(setting)));
+                          .arg(name, QString::fromStdString(key), word_text(value), json_text(setting)));
       }
     }
   }

@@ -10,6 +10,10 @@
 
 namespace n2nq::app {
 
+inline QString json_text(const nlohmann::json& value) {
+  return QString::fromStdString(value.dump());
+}
+
 class VerifyTally {
  public:
   void differ(const QString& what) {
@@ -40,7 +44,6 @@ class VerifyTally {
     ++result.compared;
     if (mine != theirs) differ(QString(text).arg(what, json_text(mine), json_text(theirs)));
   }
-  static QString json_text(const nlohmann::json& value) { return QString::fromStdString(value.dump()); }
 };
 
 inline QString name_of(const SenderLog& log) {
