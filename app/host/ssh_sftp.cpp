@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/time.h>
 
+#include <QLocale>
 #include <algorithm>
 
 #include "app/host/brief_file.h"
@@ -141,10 +142,16 @@ std::vector<SftpEntry> Sftp::list(const QString& folder) {
     fail(link_, "listing", folder);
   }
   std::vector<SftpEntry> out;
-  while (out.size() < list_max) {
+  for (std::size_t entries = 0;; ++entries) {
     begin(link_, folder);
     const Attributes entry(sftp_readdir(sftp_, directory.get()));
     if (!entry) break;
+    // Whatever they are called: a server may say "." for ever.
+    if (entries == list_max + 2) {
+      throw SshError(SshProblem::Kind::files,
+                     QString("%1: %2 has more than %3 entries").arg(link_.target().name, folder, QLocale(QLocale::English).toString(quint64{list_max})),
+                     "Look there what they are, and remove some");
+    }
     const QString name = QString::fromUtf8(entry->name);
     if (name != "." && name != "..") out.push_back(entry_of(*entry, name));
   }

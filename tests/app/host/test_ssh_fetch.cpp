@@ -8,6 +8,7 @@
 
 #include <QDir>
 #include <QFileInfo>
+#include <QScopeGuard>
 #include <array>
 #include <atomic>
 
@@ -234,6 +235,44 @@ TEST_F(FetchTest, a_folder_that_stays_there_says_why_and_what_came_meanwhile_is_
   EXPECT_EQ(ends_with(std::make_shared<DisturbedBringing>("t", folder.filePath("t"), 1, "echo y >t/S002.log"), false),
             "h1: 1 things in .cache/n2nq-bench/runs/t were not there when it was listed and stay there: S002.log");
   EXPECT_EQ(sh("cat " + there + "/runs/t/S002.log"), "y");
+}
+
+/// Stands before sftp-server, and is asked for what is in a folder in its place.
+constexpr const char* says_dots_for_ever = R"(#!/usr/bin/env python3
+import os, struct, subprocess, threading
+server = subprocess.Popen(["/usr/lib/openssh/sftp-server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def packets(source):
+    while head := source.read(4):
+        yield source.read(struct.unpack(">I", head)[0])
+def write(file, packet):
+    file.write(struct.pack(">I", len(packet)) + packet)
+    file.flush()
+out = os.fdopen(1, "wb")
+threading.Thread(target=lambda: [write(out, packet) for packet in packets(server.stdout)], daemon=True).start()
+long_name = b"drwx------    2 lab      lab            40 Nov 30 20:47 ."
+name = struct.pack(">I", 1) + b"." + struct.pack(">I", len(long_name)) + long_name + struct.pack(">I", 0)
+for packet in packets(os.fdopen(0, "rb")):
+    if packet[0] == 12:  # READDIR: NAME
+        write(out, b"\x68" + packet[1:5] + struct.pack(">I", 1000) + 1000 * name)
+    else:
+        write(server.stdin, packet)
+server.stdin.close()
+)";
+
+TEST_F(FetchTest, a_folder_with_more_entries_than_anybody_needs_is_told_as_that) {
+  sh("mkdir -p " + there + "/runs/m && cd " + there + "/runs/m && seq 100001 | xargs touch");
+  const auto expect_too_many = [this] {
+    begin(std::make_shared<BringFolder>(".cache/n2nq-bench/runs/m", folder.filePath("m"), [](qint64, qint64) {}));
+    ASSERT_TRUE(ends());
+    EXPECT_EQ(outcome->text().toStdString(), "h1: .cache/n2nq-bench/runs/m has more than 100,000 entries. Look there what they are, and remove some");
+  };
+  expect_too_many();
+  lab->inside(1, {"sh", "-c", "cat >/tmp/says-dots && chmod 755 /tmp/says-dots"}, says_dots_for_ever);
+  lab->change_sshd(1, "s#^Subsystem.*#Subsystem sftp /tmp/says-dots#");
+  const auto usual_again = qScopeGuard([] { lab->change_sshd(1, "s#^Subsystem.*#Subsystem sftp internal-sftp#"); });
+  pool = std::make_unique<HostPool>(person, folder.path());
+  host = pool->host(lab->host(1));
+  expect_too_many();
 }
 
 TEST_F(FetchTest, names_that_lead_elsewhere_stay_there) {
