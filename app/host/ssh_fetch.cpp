@@ -12,6 +12,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr qint64 compared_bytes = 4 << 10;
+constexpr std::chrono::seconds growing_max(3);  // who has written a log is gone, or about to end
 constexpr qsizetype named_max = 3;
 constexpr qsizetype removed_per_step = 20;
 
@@ -77,7 +78,7 @@ void FetchFile::line_up(SshLink& link, quint64 size_there) {
 
 bool FetchFile::go_on(SshLink& link, StepBytes& step_bytes, qint64& done) {
   if (!file_ && !open(link)) return false;
-  const quint64 size = file_->size();
+  const quint64 size = size_there_ = file_->size();
   const bool is_cut = !shorter_there_ && size < static_cast<quint64>(local_.pos());
   if (is_cut || (shorter_there_ && *shorter_there_ != size)) line_up(link, size);  // it is written on with something else, perhaps
   const auto at = static_cast<quint64>(local_.pos());
@@ -131,22 +132,39 @@ bool BringFolder::take_step(SshLink& link) {
     const QString name = waiting_.front().name;
     waiting_.pop_front();
     now_ = std::make_unique<FetchFile>(remote_ + '/' + name, local_ + '/' + name);
+    fetched_to_.reset();
+    fetched_at_.reset();
   }
+  return fetch_some(link);
+}
+
+bool BringFolder::fetch_some(SshLink& link) {
   qint64 done = 0;
   const bool more = now_->go_on(link, step_bytes_, done);
   if (!now_->is_open()) look_for_folder(link);
   progress_(before_bytes_ + done, std::max(all_bytes_, before_bytes_ + done));
-  if (!more) {
-    const QString name = now_->remote().section('/', -1);
-    if (now_->unreadable()) {
-      unreadable_ += name;
-    } else if (now_->is_open()) {
-      names_ += name;
-    }  // else somebody has removed it
-    before_bytes_ += done;
-    now_.reset();
-  }
+  const bool grows = more && goes_on_growing(done);
+  if (more && !grows) return true;
+  const QString name = now_->remote().section('/', -1);
+  if (now_->unreadable()) {
+    unreadable_ += name;
+  } else if (grows) {
+    growing_ += name;
+  } else if (now_->is_open()) {
+    names_ += name;
+  }  // else somebody has removed it
+  before_bytes_ += done;
+  now_.reset();
   return true;
+}
+
+/// One that is written as fast as it is read would never end.
+bool BringFolder::goes_on_growing(qint64 done) {
+  if (!fetched_to_) fetched_to_ = static_cast<qint64>(now_->size_there());
+  if (done < *fetched_to_) return false;
+  const auto now = SshShared::Clock::now();
+  if (!fetched_at_) fetched_at_ = now;
+  return now - *fetched_at_ > growing_max;
 }
 
 bool FindRunFolder::go_on(SshLink& link) {
@@ -197,8 +215,8 @@ bool BringFolder::end_with(SshLink& link) {
 }
 
 void BringFolder::begin_clearing(SshLink& link) {
-  all_here_ = strange_.isEmpty() && unreadable_.isEmpty();
-  folder_goes_ = strange_.isEmpty() && unreadable_.isEmpty() && (!keep_ || names_.isEmpty());
+  all_here_ = strange_.isEmpty() && unreadable_.isEmpty() && growing_.isEmpty();
+  folder_goes_ = all_here_ && (!keep_ || names_.isEmpty());
   const QString kept = MakeRunFolder::kept_name;
   going_ = keep_ ? QStringList() : names_;
   if (keep_ && folder_goes_ && is_kept_) going_ += kept;
@@ -218,6 +236,7 @@ void BringFolder::clear_some(SshLink& link) {
 
 void BringFolder::tell_what_stays(const SshLink& link) const {
   if (!unreadable_.isEmpty()) fail_by(link, unreadable_, "of the logs in %1 cannot be read", "Look there who may read them");
+  if (!growing_.isEmpty()) fail_by(link, growing_, "of the logs in %1 go on growing", "Look there what writes to them, and end it");
   if (!keep_ && !strange_.isEmpty()) fail_by(link, strange_, "things in %1 are no files of a run", "Look at them there, and remove them");
 }
 

@@ -238,6 +238,8 @@ class FetchFile {
   FetchFile(QString remote, QString local) : remote_(std::move(remote)), local_(std::move(local)) {}
   /// False: all that is there now is here. `done`: bytes that are here. `step_bytes` learns, of one file for the next.
   bool go_on(SshLink& link, StepBytes& step_bytes, qint64& done);
+  /// Of the one there, before what the last go_on() read.
+  quint64 size_there() const { return size_there_; }
   /// Behind that: it was found, and is being read, or was read to its end.
   bool is_open() const { return file_ != nullptr; }
   /// It is there, and the host does not let it be read.
@@ -251,6 +253,7 @@ class FetchFile {
   bool unreadable_ = false;
   QFile local_;
   std::unique_ptr<SftpFile> file_;
+  quint64 size_there_ = 0;
   std::optional<quint64> shorter_there_;  // bytes there, while more are here
 };
 
@@ -265,8 +268,8 @@ class FollowFile : public SshTask {
   StepBytes step_bytes_;
 };
 
-/// All logs of a folder there into one here, and then away there with what was brought. Fails with `missing` also where the folder goes
-/// away meanwhile, with its disk.
+/// All logs of a folder there into one here, and then away there with what was brought. One that goes on growing is fetched so far, and stays.
+/// Fails with `missing` also where the folder goes away meanwhile, with its disk.
 class BringFolder : public SshTask {
  public:
   /// `keep`: what was brought stays there, too, and nobody sweeps it. `is_there`: as long as it is true, a folder that is not there is
@@ -283,6 +286,8 @@ class BringFolder : public SshTask {
   bool take_step(SshLink& link);
   void look_for_folder(SshLink& link) const;
   void list(SshLink& link);
+  bool fetch_some(SshLink& link);
+  bool goes_on_growing(qint64 done);
   bool end_with(SshLink& link);
   void begin_clearing(SshLink& link);
   void clear_some(SshLink& link);
@@ -300,6 +305,7 @@ class BringFolder : public SshTask {
   std::deque<SftpEntry> waiting_;
   QStringList names_;  // of all that is fetched
   QStringList unreadable_;
+  QStringList growing_;  // when they were fetched
   QStringList marks_;  // of processes
   QStringList strange_;
   bool is_kept_ = false;  // as MakeRunFolder marks that
@@ -308,6 +314,8 @@ class BringFolder : public SshTask {
   qsizetype gone_ = 0;        // of those
   int refused_ = 0;           // why the first of those that stay could not be removed, as SFTP's code
   std::unique_ptr<FetchFile> now_;
+  std::optional<qint64> fetched_to_;  // how long it was when it was begun with
+  std::optional<std::chrono::steady_clock::time_point> fetched_at_;  // when so much was here
   StepBytes step_bytes_;
   qint64 before_bytes_ = 0, all_bytes_ = 0;
 };

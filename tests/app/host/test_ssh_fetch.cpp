@@ -237,6 +237,30 @@ TEST_F(FetchTest, a_folder_that_stays_there_says_why_and_what_came_meanwhile_is_
   EXPECT_EQ(sh("cat " + there + "/runs/t/S002.log"), "y");
 }
 
+/// A log there has grown whenever it is looked at.
+struct GrowingBringing : SshTask {
+  explicit GrowingBringing(const QString& local) : bring(".cache/n2nq-bench/runs/g", local, [](qint64, qint64) {}) {}
+  bool go_on(SshLink& link) override {
+    SshFilesTest::sh("echo line >>" + there + "/runs/g/S001.log");
+    return bring.go_on(link);
+  }
+  BringFolder bring;
+};
+
+TEST_F(FetchTest, a_log_that_goes_on_growing_keeps_nobody_for_ever_and_stays) {
+  sh("mkdir -p " + there + "/runs/g && echo one >" + there + "/runs/g/S001.log && echo two >" + there + "/runs/g/S002.log");
+  const auto task = std::make_shared<GrowingBringing>(folder.filePath("g"));
+  begin(task);
+  ASSERT_TRUE(ends());
+  EXPECT_EQ(outcome->kind, SshProblem::Kind::files);
+  EXPECT_EQ(outcome->text().toStdString(), "h1: 1 of the logs in .cache/n2nq-bench/runs/g go on growing and stay there: S001.log. "
+                             "Look there what writes to them, and end it");
+  EXPECT_FALSE(task->bring.all_here());
+  EXPECT_EQ(sh("ls " + there + "/runs/g"), "S001.log");
+  EXPECT_TRUE(read(folder.filePath("g/S001.log")).startsWith("one\nline\nline\n"));
+  EXPECT_EQ(read(folder.filePath("g/S002.log")), "two\n");
+}
+
 /// Stands before sftp-server, and is asked for what is in a folder in its place.
 constexpr const char* says_dots_for_ever = R"(#!/usr/bin/env python3
 import os, struct, subprocess, threading
