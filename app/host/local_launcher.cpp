@@ -70,8 +70,9 @@ LocalLauncher::LocalLauncher(QString folder, QString data_address)
 
 LocalLauncher::~LocalLauncher() {
   process_->disconnect(this);
+  if (process_->state() != QProcess::NotRunning) process_->kill();
+  end_watch();
   if (process_->state() == QProcess::NotRunning) return;
-  process_->kill();
   if (process_->waitForFinished(killed_wait_ms) || process_->state() == QProcess::NotRunning) return;
   // It takes the kernel longer than a window may stand still. At the end of the program nobody waits for it either: ~QProcess would, for
   // half a minute.
@@ -125,10 +126,30 @@ void LocalLauncher::kill() {
 }
 
 void LocalLauncher::pause() {
-  if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGSTOP);
+  if (process_->processId() <= 0) return;
+  watch_over_pause(process_->processId());
+  ::kill(static_cast<pid_t>(process_->processId()), SIGSTOP);
+}
+
+/// What stands still takes neither a signal nor the end of its input, nor does its lease end. Where the bench dies the kernel lets it go on,
+/// but not if whoever becomes its parent is of the bench's session, as in a container.
+void LocalLauncher::watch_over_pause(qint64 pid) {
+  if (watch_) return;
+  watch_ = std::make_unique<QProcess>();
+  watch_->setChildProcessModifier([] { ::setpgid(0, 0); });  // Ctrl+C is for the bench
+  watch_->start("/bin/sh", {"-c", "read -r nothing || kill -s CONT \"$0\"", QString::number(pid)});
+}
+
+/// By force: told by the end of its input it might undo the next pause.
+void LocalLauncher::end_watch() {
+  if (!watch_) return;
+  watch_->kill();
+  watch_->waitForFinished(killed_wait_ms);
+  watch_.reset();
 }
 
 void LocalLauncher::resume() {
+  end_watch();
   if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGCONT);
 }
 
@@ -144,6 +165,7 @@ void LocalLauncher::on_error(QProcess::ProcessError error) {
 }
 
 void LocalLauncher::on_finished(int code, QProcess::ExitStatus status) {
+  end_watch();
   const QByteArray rest = process_->readAllStandardOutput();
   if (!rest.isEmpty()) emit output(rest);
   stderr_tail_.add(process_->readAllStandardError());

@@ -33,10 +33,13 @@ class LocalLauncher : public Launcher {
  private:
   void on_error(QProcess::ProcessError error);
   void on_finished(int code, QProcess::ExitStatus status);
+  void watch_over_pause(qint64 pid);
+  void end_watch();
 
   QString folder_, data_address_;
   LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
   std::unique_ptr<QProcess> process_ = std::make_unique<QProcess>();
+  std::unique_ptr<QProcess> watch_;  // while it is paused
 };
 
 class LocalLauncherFactory : public LauncherFactory {

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from bench import BenchCase, alive, children, is_sound
+from bench import BIN, BenchCase, alive, children, is_sound, start_with_nobody
 
 PROGRAMS = {"n2nq-broker", "n2nq-senders", "n2nq-receivers"}
 
@@ -34,6 +34,39 @@ class Orphans(BenchCase):
         self.assertIn("format: 1", (self.folder / "run" / "settings.yaml").read_text())
         log = (self.folder / "run" / "receivers" / "R001.log").read_text()
         self.assertTrue(log.startswith("#"))
+
+    def wait_until_paused(self, found):
+        pid = found["n2nq-receivers"]
+        self.wait_for("the pause", lambda: pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+
+    def test_killed_bench_of_a_paused_group(self):
+        process = self.start("quick", "--set", "senders.duration_s=60", "--fault", "pause:receivers@1")
+        self.wait_until_traffic()
+        found = children(process.pid)
+        self.wait_until_paused(found)
+        process.kill()
+        process.wait()
+        self.check_gone(found)
+
+    def test_killed_bench_of_a_paused_group_whose_next_parent_is_of_the_same_session(self):
+        """As in a container. There the kernel lets nobody go on."""
+        program = """if True:
+            import ctypes, subprocess, sys, time
+            ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+            print(subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL).pid, flush=True)
+            time.sleep(600)"""
+        run = [BIN / "n2nq-bench", "run", "quick", "--set", "senders.duration_s=60", "--fault", "pause:receivers@1", "--out", self.folder / "run"]
+        parent = start_with_nobody([sys.executable, "-c", program, *run])
+        self.processes.append(parent)
+        bench = int(parent.stdout.readline())
+        self.wait_until_traffic()
+        found = {name: pid for name, pid in children(bench).items() if name in PROGRAMS}
+        self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in found.values() if alive(pid)])
+        self.assertEqual(set(found), PROGRAMS)
+        self.wait_until_paused(found)
+        watches = children(bench)
+        os.kill(bench, signal.SIGKILL)
+        self.check_gone({**watches, **found})
 
     def test_a_test_that_is_killed_leaves_no_bench(self):
         """As with Ctrl+C, which a session of its own does not get."""
