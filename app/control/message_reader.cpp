@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/control/message_reader.h"
 
-#include "broker/net/control_channel.h"
+#include <algorithm>
+#include <optional>
+
 #include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
@@ -43,19 +45,9 @@ void MessageReader::end() {
 
 void MessageReader::take_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
-  if (const qsizetype begin = line.indexOf(net::part_begin); behind_login_ && begin >= 0) return take_part(line.mid(begin + 1));
-  take_whole(line);
-}
-
-void MessageReader::take_part(QByteArray text) {
-  const bool is_last = text.endsWith(net::last_part_end);
-  if (is_last) text.chop(1);
-  parts_ += text;
-  if (parts_.size() > line_bytes_max) return refuse(too_long());
-  if (!is_last) return;
-  QByteArray line;
-  line.swap(parts_);
-  take_whole(line);
+  const std::optional<QByteArray> whole = behind_login_ ? parts_.take(line) : std::optional(line);
+  if (std::max(parts_.bytes(), whole ? whole->size() : 0) > line_bytes_max) return refuse(too_long());
+  if (whole) take_whole(*whole);
 }
 
 void MessageReader::take_whole(const QByteArray& line) {

@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "app/control/control_message.h"
+#include "app/control/message_parts.h"
 
 namespace n2nq::app {
 
@@ -50,13 +51,12 @@ class MessageReader : public QObject {
 
  private:
   void take_line(const QByteArray& line);
-  void take_part(QByteArray text);
   void take_whole(const QByteArray& line);
   void refuse(const QString& what);
   void end_reading();
 
   QByteArray open_line_;
-  QByteArray parts_;  // of a message whose last part is to come
+  MessageParts parts_;
   const bool behind_login_;
   qsizetype noise_bytes_ = 0;
   struct Held {
