@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/check_process.h"
 
+#include <optional>
+
 #include "app/control/message_reader.h"
 #include "app/host/check_cells.h"
 
@@ -44,9 +46,13 @@ void CheckProcess::renew_lease() {
 void CheckProcess::take(const QByteArray& bytes) {
   line_ += bytes;
   for (qsizetype end = line_.indexOf('\n'); end >= 0; end = line_.indexOf('\n')) {
-    const QByteArray line = line_.left(end);
+    const bool behind_login = launcher_->is_behind_login();
+    const QByteArray first = line_.left(end);
     line_.remove(0, end + 1);
-    const Json object = MessageReader::object_in(line, launcher_->is_behind_login());
+    const std::optional<QByteArray> whole = behind_login ? parts_.take(first) : std::optional(first);
+    if (!whole) continue;
+    const QByteArray& line = *whole;
+    const Json object = MessageReader::object_in(line, behind_login);
     if (!object.is_object()) continue;
     if (object.value("type", Json()) == "error") error_ = text_in(object, "message");
     try {
@@ -56,6 +62,7 @@ void CheckProcess::take(const QByteArray& bytes) {
     }
   }
   if (line_.size() > line_bytes_max) line_.clear();
+  if (parts_.bytes() > line_bytes_max) parts_.clear();
 }
 
 void CheckProcess::give_up(const QString& why) {

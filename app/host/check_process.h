@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "app/control/message_parts.h"
 #include "app/host/launcher.h"
 
 namespace n2nq::app {
@@ -34,6 +35,7 @@ class CheckProcess {
   Said said_;
   Over over_;
   QByteArray line_;
+  MessageParts parts_;
   QString error_;  // the last one that it said
 };
 

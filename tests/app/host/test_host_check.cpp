@@ -6,12 +6,14 @@
 #include "app/host/check_advice.h"
 #include "app/host/ssh_room.h"
 #include "tests/app/host/host_check_kit.h"
+#include "tests/app/host/ssh_launcher_kit.h"
 #include "workers/recorder/staging_ring.h"
 
 namespace n2nq::app {
 namespace {
 
 using testing::HostCheckTest;
+using testing::LoginScript;
 using testing::PretendPerson;
 using testing::programs_folder;
 
@@ -21,6 +23,8 @@ TEST_F(HostCheckTest, what_is_well_is_green_and_what_is_not_says_what_to_do) {
   Hosts hosts;
   hosts.local_data_address = lab->bench_address().toStdString();
   for (const int host : {1, 2, 3}) hosts.hosts.push_back(lab->host(host));
+  const LoginScript talks(*lab, 2);
+  talks.set("echo hello; while echo noise; do sleep 0.01; done &");  // as long as somebody hears it
   Host nobody = lab->host(1);
   nobody.name = "nobody";
   nobody.address = "127.0.0.1";
@@ -134,6 +138,28 @@ TEST_F(HostCheckTest, what_n2nq_says_of_a_wrong_data_address_is_told) {
   EXPECT_EQ(check.paths().at({"h1", "h2"}).state, CheckState::bad) << check.paths().at({"h1", "h2"}).detail.toStdString();
   EXPECT_EQ(check.hosts().at("h1").of(CheckItem::floor).state, CheckState::good) << "though none of its ways leads anywhere";
   lab->inside(2, {"ip", "address", "delete", "192.0.2.2/32", "dev", "lo"});
+}
+
+/// A message of more than 4 KiB.
+TEST_F(HostCheckTest, what_n2nq_says_in_parts_is_told_as_one) {
+  QTemporaryDir folder;
+  const QString program = folder.filePath("n2nq-broker");
+  QFile script(program);
+  ASSERT_TRUE(script.open(QIODevice::WriteOnly));
+  script.write("#!/bin/sh\n[ \"$1\" = --version ] && exec echo n2nq-broker " N2NQ_VERSION
+               "\nprintf '\\002{\"type\":\"error\",\\nnoise\\n\\002\"message\":\"no room for anything\"}\\003\\n'; exit 2\n");
+  script.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
+  script.close();
+  HostPool pool(person, folder.path());
+  HostCheck check(pool);
+  Hosts hosts;
+  hosts.hosts = {lab->host(1)};
+  bool over = false;
+  QObject::connect(&check, &HostChecker::checked, [&] { over = true; });
+  check.check(hosts, 0);
+  ASSERT_TRUE(wait_until([&] { return over; }));
+  const CheckCell kernel = check.hosts().at("h1").of(CheckItem::kernel);
+  EXPECT_TRUE(kernel.detail.contains("N2NQ does not run there: no room for anything")) << kernel.detail.toStdString();
 }
 
 TEST_F(HostCheckTest, one_machine_under_two_names_has_its_port_once_and_is_not_to_blame) {
