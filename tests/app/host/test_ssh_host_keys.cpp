@@ -119,14 +119,28 @@ TEST_F(SshSessionTest, a_revoked_key_is_refused) {
 /// Else a key that has changed would be asked about as a new one.
 TEST_F(SshSessionTest, a_file_of_known_keys_that_cannot_be_read_is_not_taken_for_an_empty_one) {
   person.accepts_keys = true;
-  config.known_hosts_files = {lab->known_hosts(), "/proc/self/mem"};  // a file whose first letter nobody can read
-  EXPECT_FALSE(gets_in());
-  EXPECT_EQ(problem.kind, SshProblem::Kind::settings) << told();
-  EXPECT_TRUE(problem.why.contains("/proc/self/mem cannot be read: ")) << told();
-  EXPECT_FALSE(problem.what_to_do.isEmpty());
-  EXPECT_TRUE(person.key_questions.empty());
+  const QString leads_to_itself = folder.filePath("leads-to-itself");
+  ASSERT_TRUE(QFile::link(leads_to_itself, leads_to_itself));
+  for (const QString& file : {QString("/proc/self/mem"), leads_to_itself}) {  // of the first nobody can read the first letter
+    config.known_hosts_files = {file};
+    EXPECT_FALSE(gets_in());
+    EXPECT_EQ(problem.kind, SshProblem::Kind::settings) << told();
+    EXPECT_TRUE(problem.why.contains(file + " cannot be read: ")) << told();
+    EXPECT_FALSE(problem.what_to_do.isEmpty());
+    EXPECT_TRUE(person.key_questions.empty());
+  }
   config.known_hosts_files = {lab->known_hosts(), "/dev/null", folder.filePath("not/there"), folder.path()};
   EXPECT_TRUE(gets_in()) << told();
+}
+
+TEST_F(SshSessionTest, a_key_that_cannot_be_noted_lets_nobody_in_though_it_was_said_to_be_right) {
+  person.accepts_keys = true;
+  config.known_hosts_files = {"/dev/full"};
+  EXPECT_FALSE(gets_in());
+  EXPECT_EQ(person.key_questions.size(), 1u);
+  EXPECT_EQ(problem.kind, SshProblem::Kind::settings) << told();
+  EXPECT_TRUE(problem.why.startsWith("the host key of h1 cannot be added to /dev/full: ")) << told();
+  EXPECT_EQ(problem.what_to_do, "See that /dev/full can be written by you, and that its disk has room");
 }
 
 struct RevokedKeysTest : SshSessionTest {

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <QFile>
+#include <QFileInfo>
 #include <QScopeGuard>
 
 #include "tests/app/host/ssh_session_kit.h"
@@ -469,6 +470,28 @@ TEST_F(SshSessionTest, a_session_that_is_closed_while_it_asks_says_so_at_once) {
   session->close();
   ASSERT_TRUE(wait_until([this] { return over; }));
   EXPECT_EQ(problem.kind, SshProblem::Kind::closed);
+}
+
+TEST_F(SshSessionTest, what_is_answered_about_a_host_key_when_its_session_was_closed_counts_for_nothing) {
+  const QString known = folder.filePath("known_hosts");
+  ASSERT_TRUE(QFile(known).open(QIODevice::WriteOnly));
+  config.known_hosts_files = {known};
+  person.says_nothing = true;
+  for (const bool is_forgotten : {false, true}) {
+    open();
+    ASSERT_TRUE(wait_until([this] { return person.key_questions.size() == 1; }));
+    EXPECT_FALSE(person.key_questions[0].asked_by.isNull());
+    session->close();
+    ASSERT_TRUE(wait_until([this] { return over; }));
+    EXPECT_EQ(problem.kind, SshProblem::Kind::closed);
+    EXPECT_TRUE(person.key_questions[0].asked_by.isNull()) << "nobody is bothered with it any longer";
+    if (is_forgotten) session.reset();
+    person.key_answers[0](true);
+    session.reset();  // with its thread
+    EXPECT_EQ(QFileInfo(known).size(), 0);
+    person.key_questions.clear();
+    person.key_answers.clear();
+  }
 }
 
 /// Who would give a session up because it asks gives it up for nothing, and does not learn what is wrong there.

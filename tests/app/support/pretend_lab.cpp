@@ -175,6 +175,7 @@ qint64 PretendLab::under_way_bytes_max(int host) const {
 
 void PretendPerson::ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) {
   key_questions.push_back(question);
+  key_answers.push_back(answer);
   if (!says_nothing) QTimer::singleShot(answers_late_ms, [answer = std::move(answer), yes = accepts_keys] { answer(yes); });
 }
 

@@ -73,6 +73,7 @@ struct PretendPerson : SshQuestions {
   QString late_with;                // only what is asked for in these words; empty: all
   std::vector<QByteArray> secrets;  // one after the other, each time; none left: does not want to
   std::vector<HostKeyQuestion> key_questions;
+  std::vector<std::function<void(bool)>> key_answers;  // of each, for who says nothing at first
   std::vector<SecretQuestion> secret_questions;
   std::vector<std::pair<SecretQuestion, bool>> judged;  // and whether what was said was right
   std::vector<bool> agent_asked;                        // each time it began, and was over
