@@ -179,6 +179,22 @@ TEST_F(SshSessionTest, a_host_behind_another_one_is_reached_through_it) {
   EXPECT_EQ(problem.kind, SshProblem::Kind::lost);
 }
 
+TEST_F(SshSessionTest, a_cable_unplugged_on_the_way_through_a_jump_host_is_noticed_within_ten_seconds) {
+  const SshHostConfig jump = config, behind = lab->config().look_up("h2");
+  for (const int unplugged : {1, 2}) {
+    SCOPED_TRACE(unplugged);
+    std::shared_ptr<SshSession> via;
+    const auto connects = [&] {
+      session.reset();
+      via = std::make_shared<SshSession>("h1", jump, SshUse::control, person, secrets);
+      config = behind;
+      open(via);
+      return wait_until([this] { return ready || over; }) && ready;
+    };
+    expect_cut_is_noticed(unplugged, connects, [this] { return over; });
+  }
+}
+
 /// How often somebody has been let in there.
 int logins(int host) {
   QFile log(QString("%1/hosts/h%2/sshd.log").arg(SshSessionTest::lab->folder()).arg(host));
