@@ -458,6 +458,18 @@ TEST_F(PlacedProgramsTest, what_hangs_or_says_too_much_when_it_is_tried_is_named
   }
 }
 
+/// With no library there, no loader and no file of any system.
+TEST_F(PlacedProgramsTest, what_is_put_runs_where_there_is_nothing_else) {
+  lab->inside(1, {"rm", "-rf", "/home/lab/.cache"});
+  for (const QString program : {"n2nq-broker", "n2nq-senders", "n2nq-receivers"}) {
+    make(lab->host(1));
+    ASSERT_TRUE(gets_put(program)) << told();
+    const QString alone = "mkdir /tmp/alone && cp /home/lab/.cache/n2nq-bench/bin/%1-* /tmp/alone/program && "
+                          "chroot /tmp/alone /program --version; echo $?; rm -r /tmp/alone";
+    EXPECT_EQ(lab->inside(1, {"sh", "-c", alone.arg(program)}), program + " " N2NQ_VERSION "\n0\n");
+  }
+}
+
 TEST_F(PlacedProgramsTest, a_login_that_says_too_much_behind_the_trial_is_named) {
   make(lab->host(2));
   ASSERT_TRUE(gets_put()) << told();
