@@ -50,6 +50,20 @@ class Fetching(LabCase):
             self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
             self.assertEqual([path for path in self.lab.files("h3") if "/runs/" in path], [])
 
+    def test_keys_that_are_exchanged_anew_disturb_nothing(self):
+        """As sshd does each hour or gigabyte, unless it is told to sooner: while messages flow and, on the other connection, while logs come."""
+        for option, usual in {"RekeyLimit": "default none", "LogLevel": "VERBOSE"}.items():
+            self.addCleanup(self.lab.set_sshd, "h3", **{option: usual})
+        self.lab.set_sshd("h3", RekeyLimit="1M 3s", LogLevel="DEBUG1")
+        said_before = len(self.lab.sshd_log("h3"))
+        folder = self.run_bench("quick", *PLACES, "--set", "senders.messages=300", "--set", "senders.delay_ms=40", out="rekeyed")
+        run = RunFolder(folder)
+        self.assert_clean(folder.name, run.summary, 0)
+        self.check_logs(run, 10)
+        self.assertGreater(self.brought(folder), 2_000_000)
+        self.assertGreater(self.lab.sshd_log("h3")[said_before:].count("ssh_set_newkeys: rekeying out"), 5, "of both, in a run of 12 s")
+        self.assertEqual([path for path in self.lab.files("h3") if "/runs/" in path], [])
+
     def test_a_narrow_link(self):
         """A megabyte takes longer than a host may be silent: what comes counts."""
         self.lab.shape_links({"rate_bps": 500_000}, ["h3"], ["up"])
