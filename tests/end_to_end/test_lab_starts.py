@@ -8,7 +8,7 @@ import socket
 import time
 
 from bench import BIN, hold_ups, run_with_nobody, stop_for
-from lab import RUN_FOLDERS, LabCase, main, places
+from lab import RUN_FOLDERS, LabCase, main, places, pretend_lab
 from name_service import with_names
 
 # Stands in for sftp-server, and hands nothing on any more from the first folder of such a run.
@@ -116,16 +116,57 @@ class Starts(LabCase):
         output = self.failed_start(self.start("quick", *places("h1", "h2", "h3"), "--set", "limits.connect_deadline_s=2", out="loopback"))
         self.assertRegex(output, r"not connected within 2 s: (Senders on h2|Receivers on h3), .* Is 127.0.0.1 \(data address of h1\) where they reach it, and does a firewall")
 
-    def test_a_full_disk_is_in_the_way_of_groups_that_write_logs_alone(self):
+    def test_a_disk_that_fills_costs_logs_and_a_full_one_is_in_the_way_of_groups_that_write_some_alone(self):
         self.lab.inside("h2", "sh", "-c", "rm -rf /home/lab/.cache/*; mkdir -p /home/lab/.cache && mount -t tmpfs -o size=64m,mode=1777 full /home/lab/.cache")
         self.addCleanup(self.lab.inside, "h2", "umount", "/home/lab/.cache")
-        settings = [*places("h1", "h2", "h2"), "--set", "senders.messages=10"]
-        self.assertEqual(self.start("quick", *settings, out="first").wait(timeout=120), 0, "the programs are there from now on")
-        self.lab.inside("h2", "sh", "-c", "head -c 64M /dev/zero >/home/lab/.cache/filler || true")
+        def fill():
+            self.lab.inside("h2", "sh", "-c", "head -c 64M /dev/zero >/home/lab/.cache/filler || true")
+        bench = self.start("quick", *places("h1", "h2", "h2"), "--set", "senders.duration_s=5", "--set", "senders.delay_ms=10", out="fills")
+        self.wait_for("logs there", lambda: self.lab.inside("h2", "sh", "-c", f"cat {RUN_FOLDERS}/*/R001.log 2>/dev/null | grep '^[0-9]' || true"))
+        fill()
+        output, _ = bench.communicate(timeout=120)
+        self.assertEqual(bench.returncode, 0, output)
+        reasons = " ".join(json.loads((self.folder / "fills/summary.json").read_text())["reasons"])
+        self.assertIn("log incomplete", reasons)
+        for role, group in (("S", "senders"), ("R", "receivers")):
+            logs = [(self.folder / f"fills/{group}/{role}{number:03}.log").read_text() for number in range(1, 11)]
+            self.assertTrue(all(re.search("^[0-9]", log, re.M) for log in logs), "what is there was brought")
+        self.assertEqual(self.lab.inside("h2", "find", RUN_FOLDERS, "-mindepth", "1") + self.lab.inside("h2", "ls", "/dev/shm"), "")
+        settings = [*places("h1", "h2", "h2"), "--set", "senders.messages=10"]  # the programs are there from now on
+        fill()
         bench = self.start("quick", *settings, "--set", "log=off", out="off")
         output, _ = bench.communicate(timeout=120)
         self.assertEqual(bench.returncode, 0, output)
         self.check_failed_start("h2", "are needed for the logs of a run")
+
+    def test_hosts_of_ipv6_addresses_are_checked_and_run_on(self):
+        """One of them by the address that its link alone has."""
+        def add_address(address, device, pid=None):
+            pretend_lab.ip("address", "add", f"{address}/64", "dev", device, "nodad", pid=pid)
+            self.addCleanup(pretend_lab.ip, "address", "delete", f"{address}/64", "dev", device, pid=pid)
+        network, bridge = f"fd77:0:0:{self.lab.number}::", pretend_lab.bridge_of(self.lab.number)
+        add_address(f"{network}1", bridge)
+        lines, known = ["format: 1", f"local_data_address: {network}1", "hosts:"], []
+        for number, name in enumerate(("h1", "h2", "h3"), 11):
+            host = self.lab.hosts[name]
+            add_address(f"{network}{number}", "eth0", host["pid"])
+            address = f"{network}{number}"
+            if name == "h3":
+                address = f"fe80::77:{number}%{bridge}"
+                add_address(address.partition("%")[0], "eth0", host["pid"])
+            lines += [f"  - name: {name}", f"    address: {address}", "    user: lab", f"    identity_file: {self.lab.folder}/client_key",
+                      f"    data_address: {network}{number}"]
+            known.append(f"{address} {' '.join(host['host_key'].split()[:2])}")
+        for file, text in ((self.lab.folder / "hosts.yaml", lines), (self.lab.folder / "known_hosts", known)):
+            self.addCleanup(file.write_text, file.read_text())
+            file.write_text("".join(line + "\n" for line in text))
+        self.run_bench("quick", *places("h1", "h2", "h3"), "--set", "senders.messages=20", out="ipv6")
+        self.assert_clean("ipv6", json.loads((self.folder / "ipv6/summary.json").read_text()), 0)
+        done = run_with_nobody(self.lab.bench_command("hosts", "check", "--json"), env=self.lab.environment())
+        told = json.loads(done.stdout)
+        self.assertEqual({(way["from"], way["to"]) for way in told["paths"] if way["round_trip_us"]["state"] == "good"},
+                         {(one, other) for one in ("local", "h1", "h2", "h3") for other in ("local", "h1", "h2", "h3") if one != other}, done.stdout)
+        self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_a_host_without_sshd(self):
         self.add_host(f"  - name: h9\n    address: 10.77.{self.lab.number}.99\n    user: lab\n")
