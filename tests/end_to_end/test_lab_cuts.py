@@ -12,7 +12,7 @@ import sys
 import time
 
 from bench import BIN, hold_ups, is_late, stop_for
-from lab import LabCase, main
+from lab import RUN_FOLDERS, LabCase, main
 from run_folder import RunFolder
 
 REPEATS = int(os.environ.get("N2NQ_LAB_REPEATS", 1))
@@ -32,6 +32,7 @@ PLACES = ["--set", "broker.host=h1", "--set", "senders.host=h2", "--set", "recei
 
 class Cuts(LabCase):
     hosts, arguments = 3, {"clocks_ns": (0, 1_000_000_000, -1_000_000_000), "shape": {"delay_ns": 0}}
+    sshd_ends_on = ()  # hosts of whose sshd nothing is to stay either, but for the one that listens
 
     def setUp(self):
         super().setUp()
@@ -49,7 +50,7 @@ class Cuts(LabCase):
 
     def nothing_runs(self):
         """On any host, whatever it is: neither a shell nor what one has started, which need not have any name of ours."""
-        return not any(self.lab.processes(name) for name in self.lab.hosts)
+        return not any(self.lab.processes(name) for name in self.lab.hosts) and not any(map(self.lab.sshd_of_sessions, self.sshd_ends_on))
 
     def begin(self, out, *more):
         bench = self.start("quick", *PLACES, *more, "--set", "senders.duration_s=300",
@@ -135,7 +136,7 @@ class Cuts(LabCase):
         for repeat in range(REPEATS):
             out = f"paused-{role}-{repeat}"
             bench = self.begin(out, "--fault", f"pause:{role}@3", *settings)
-            self.wait_for("the pause", lambda: re.search(rf"^T.* n2nq-{role}", self.lab.inside(host, "ps", "-e", "-o", "stat=,comm="), re.M))
+            self.wait_until_paused(role, host)
             paused_at = time.monotonic()
             self.wait_for("a lease to lie unread in its input", lambda: time.monotonic() > paused_at + LEASE_S)
             self.note_cut()
@@ -189,9 +190,9 @@ class Cuts(LabCase):
     def test_senders_whose_cable_is_put_back(self):
         self.check_read_back("h2", "senders")
 
-    def begin_and_kill_receivers(self, out):
+    def begin_and_kill_receivers(self, out, *more):
         """What they had not written yet lies in memory there, for when they are started again."""
-        bench = self.begin(out, "--fault", "kill:receivers@3", "--fault", "restart:receivers@290")
+        bench = self.begin(out, "--fault", "kill:receivers@3", "--fault", "restart:receivers@290", *more)
         self.wait_for("their end", lambda: not any("n2nq-receivers" in command for command in self.lab.processes("h3").values()))
         self.wait_for("who stands by", lambda: any("timeout 13" in command for command in self.lab.processes("h3").values()))
         self.assertEqual(len(self.left_in_memory()), 1)
@@ -200,9 +201,13 @@ class Cuts(LabCase):
     def left_in_memory(self):
         return [path for path in self.lab.files("h3") if path.startswith("/dev/shm/")]
 
-    def test_killed_bench_behind_a_killed_group(self):
+    def wait_until_paused(self, role, host):
+        self.wait_for("the pause", lambda: re.search(rf"^T.* n2nq-{role}", self.lab.inside(host, "ps", "-e", "-o", "stat=,comm="), re.M))
+
+    def test_killed_bench_behind_a_killed_group_and_a_paused_one(self):
         for repeat in range(REPEATS):
-            bench = self.begin_and_kill_receivers(f"killed-both-{repeat}")
+            bench = self.begin_and_kill_receivers(f"killed-both-{repeat}", "--fault", "pause:senders@3")
+            self.wait_until_paused("senders", "h2")
             self.note_cut()
             bench.kill()
             bench.wait()
@@ -231,7 +236,17 @@ class Cuts(LabCase):
             self.assertEqual([path for path in self.lab.files("h3") if not ALLOWED.match(path) or f".{out}-" in path], [])
 
     def test_blackhole(self):
-        self.each_way("blackhole", lambda bench: self.lab.shape_links({"blackhole": True}, ["h2"]), comes_back=True)
+        """Of a host whose sshd asks who is silent: so neither it nor what it has started for SFTP stays. It asks once more than it says, and
+        each time may take twice as long: 12 s."""
+        self.addCleanup(self.lab.set_sshd, "h2", ClientAliveInterval=0, ClientAliveCountMax=3, Subsystem="sftp internal-sftp")
+        self.lab.set_sshd("h2", ClientAliveInterval=2, ClientAliveCountMax=2, Subsystem="sftp /usr/lib/openssh/sftp-server")
+        self.sshd_ends_on = ("h2",)
+
+        def cut(_):
+            self.assertTrue(self.lab.sshd_of_sessions("h2"))
+            self.assertIn("/usr/lib/openssh/sftp-server", self.lab.processes("h2").values())
+            self.lab.shape_links({"blackhole": True}, ["h2"])
+        self.each_way("blackhole", cut, comes_back=True)
 
     def test_blackhole_of_all(self):
         self.each_way("blackhole of all", lambda bench: self.lab.shape_links({"blackhole": True}), comes_back=True)
@@ -296,6 +311,8 @@ class Cuts(LabCase):
                 self.assertLess(told, stopped_s + 1 + held_up_s)
 
     def test_ctrl_c(self):
+        for name in self.lab.hosts:  # what benches that were killed have left stays for a day
+            self.lab.inside(name, "sh", "-c", f"rm -rf {RUN_FOLDERS}/*")
         for repeat in range(REPEATS):
             bench = self.begin(f"ctrl-c-{repeat}")
             self.note_cut()
@@ -303,6 +320,8 @@ class Cuts(LabCase):
             output, _ = bench.communicate(timeout=120)
             self.assertEqual(bench.returncode, 130, output)
             self.check_end("Ctrl+C")
+            for name in self.lab.hosts:
+                self.assertEqual(self.lab.inside(name, "find", RUN_FOLDERS, "-mindepth", "1"), "", name)
 
 
 if __name__ == "__main__":

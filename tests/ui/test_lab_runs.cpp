@@ -366,9 +366,13 @@ class TestLabRuns : public QObject {
     QVERIFY(asked);
     QVERIFY(BenchWindow::wait_for([&] { return !own.window().isVisible(); }));
     QVERIFY(own.is_over());
+    const auto of_runs = [this](int host) {
+      return lab->inside(host, {QStringLiteral("find"), QStringLiteral("/home/lab/.cache/n2nq-bench/runs"), QStringLiteral("-mindepth"),
+                                QStringLiteral("1")});
+    };
     for (int host = 1; host <= 3; ++host) {
       QVERIFY(BenchWindow::wait_for([&] { return lab->programs(host).isEmpty(); }));
-      QVERIFY(BenchWindow::wait_for([&] { return logs(host).isEmpty(); }));
+      QVERIFY2(BenchWindow::wait_for([&] { return of_runs(host).isEmpty(); }), qPrintable(of_runs(host)));
     }
     const QString folder = own.run().outcome().folder;
     QCOMPARE(QDir(folder + QStringLiteral("/senders")).entryList({QStringLiteral("S*.log")}).size(), 10);
