@@ -117,9 +117,13 @@ QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
   if (text.empty()) {  // with mistakes: whoever wrote it may want to mend a copy
     std::string problem;
     text = settings_file_text(from.path.toStdString(), problem).value_or("");
-    if (text.size() > settings_file_bytes_max) problem = "is larger than " + std::to_string(settings_file_bytes_max) + " B: not a test case's file";
+    if (text.size() > settings_file_bytes_max)
+      problem = "is larger than " + std::to_string(settings_file_bytes_max) + " B: not a test case's file";
     if (text.empty() && problem.empty()) problem = "is empty";
-    if (!problem.empty()) return error = QString::fromStdString((from.path.isEmpty() ? from.name : from.path.toStdString()) + ' ' + problem), QString();
+    if (!problem.empty()) {
+      error = (from.path.isEmpty() ? QString::fromStdString(from.name) : from.path) + ' ' + QString::fromStdString(problem);
+      return {};
+    }
   }
   if (!QDir().mkpath(folder_)) return error = "Cannot make the folder " + folder_, QString();
   if (from.read.file) {

@@ -39,7 +39,8 @@ ReadSettings read_settings_text(std::string_view text, const std::string& name);
 ReadSettings read_settings_file(const std::string& path);
 
 /// The text of a file of settings or of what holds some: all of it, or its first settings_file_bytes_max + 1 bytes, which are too many for
-/// its reader. A regular file, or what the shell hands over (/dev/stdin, /dev/fd/…, /proc/self/fd/…). Empty: `problem` says why it cannot be read.
+/// its reader. A regular file, or what the shell hands over (/dev/stdin, /dev/fd/…, /proc/self/fd/…). Empty: `problem` says why it cannot
+/// be read.
 std::optional<std::string> settings_file_text(const std::string& path, std::string& problem);
 
 /// validate() with the lines of the file the settings came from.

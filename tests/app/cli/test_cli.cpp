@@ -416,7 +416,7 @@ TEST_F(CliTest, verify_tells_what_cannot_be_read_or_written_from_what_differs) {
   EXPECT_EQ(run({"-c", "ulimit -f 0; exec \"$0\" verify --json \"$1\"", bench_path, out}, "/bin/sh"), 1);
   const Json found = Json::parse(said().toStdString(), nullptr, false);
   EXPECT_EQ(found.value("differing", -1), 0) << found;
-  EXPECT_TRUE(QString::fromStdString(found.value("not_possible", "")).contains(QRegularExpression("Cannot write /.*/messages.tsv: File too large"))) << found;
+  EXPECT_TRUE(std::regex_search(found.value("not_possible", ""), std::regex("Cannot write /.*/messages.tsv: File too large"))) << found;
 
   const QString hgrm = out + "/latency.hgrm";
   ASSERT_TRUE(QFile::remove(hgrm));
