@@ -251,10 +251,19 @@ void TestSemantics::what_was_not_asked_for_is_said_beside_what_came() {
   QCOMPARE(received->text(), QStringLiteral("90"));
   QCOMPARE(received->detail(), QStringLiteral("of 90"));  // which is known by now
   // Of a message that N2NQ never had nobody knows who asks for it.
-  app::LiveFigures figures = bench.run().figures();
-  figures.settled->accepted -= 3;
-  static_cast<ui::ReceiversCard*>(bench.find<QWidget>(QStringLiteral("receivers_card")))->show_figures(figures);
-  QCOMPARE(received->detail(), QString::fromUtf8("of ≤ 90"));
+  const app::LiveFigures figures = bench.run().figures();
+  const auto detail_with = [&](auto&& change) {
+    app::LiveFigures changed = figures;
+    change(changed);
+    static_cast<ui::ReceiversCard*>(bench.find<QWidget>(QStringLiteral("receivers_card")))->show_figures(changed);
+    return received->detail();
+  };
+  const QString at_most = QString::fromUtf8("of ≤ 90");
+  QCOMPARE(detail_with([](auto& changed) { changed.settled->accepted -= 3; }), at_most);
+  QCOMPARE(detail_with([](auto& changed) { changed.settled->still_queued = 3; }), at_most);
+  QCOMPARE(detail_with([](auto& changed) { changed.cut_off = 3; }), at_most);
+  QCOMPARE(detail_with([](auto& changed) { changed.lost = 3; }), at_most);
+  QCOMPARE(detail_with([](auto&) {}), QStringLiteral("of 90"));
   // Where a busy machine gave reasons, these stand there.
   const QString story = bench.find<ui::ElidedLabel>(QStringLiteral("verdict_story"))->full_text();
   const bool told = story.contains(QStringLiteral("40 sent, 90 delivered, 30 not asked for"));

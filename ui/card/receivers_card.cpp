@@ -151,11 +151,13 @@ void ReceiversCard::tell_planned(const app::LiveFigures& figures) {
   const auto planned = settings.planned_messages();
   if (!planned) return received_->set_detail(QStringLiteral("until stopped"));
   std::int64_t copies = *planned * settings.copies();
-  // With requests nobody knows before the end how many of them are asked for, and then not of what N2NQ never had.
+  // With requests nobody knows before the end how many of them are asked for, and then not of what N2NQ never had, kept for who was gone, or
+  // took with it.
   bool at_most = settings.queue.requests.has_value();
   if (at_most && figures.settled && !figures.lacks_senders() && !figures.lacks_receivers()) {
-    copies = figures.settled->expected - figures.unrequested;
-    at_most = figures.settled->accepted < figures.settled->expected;
+    const app::LiveFigures::Settled& settled = *figures.settled;
+    copies = settled.expected - figures.unrequested;
+    at_most = settled.accepted < settled.expected || settled.still_queued > 0 || figures.cut_off > 0 || figures.lost != 0;
   }
   received_->set_detail((at_most ? QStringLiteral("of ≤ ") : QStringLiteral("of ")) + count_text(copies));
 }
