@@ -22,6 +22,8 @@ int steady_decimals(double largest_shown, int present, const TimeScale& unit) {
   return unit.factor < 1 || largest_shown < (present == 1 ? 8 : 12) ? 2 : 1;
 }
 
+/// Of the largest in a column, in the unit that is kept.
+constexpr double kept_min = 0.1;
 constexpr double rate_without_decimals = 1000;
 
 // With the column's decimals, and in the room of "888.8": "< 0.1" of what is more than nothing and would be rounded to it.
@@ -228,8 +230,8 @@ void ServiceModel::choose_units() {
     if (std::isnan(largest)) continue;
     TimeScale& unit = units_[column.slot];
     const TimeScale wanted = steady_time_scale(largest, unit);
-    // A smaller one would come and go with the rows that are in sight, and with each answer while there are few.
-    const bool keeps = !means_ && std::exchange(has_unit_[column.slot], true) && wanted.factor > unit.factor;
+    // A smaller one would come and go with the rows that are in sight, and with each answer while there are few. But it has to show something.
+    const bool keeps = !means_ && std::exchange(has_unit_[column.slot], true) && wanted.factor > unit.factor && largest * unit.factor >= kept_min;
     const TimeScale chosen = keeps ? unit : wanted;
     const int decimals = steady_decimals(largest * chosen.factor, decimals_[column.slot], chosen);
     if (chosen == unit && decimals == decimals_[column.slot]) continue;

@@ -188,6 +188,9 @@ void TestServiceModel::while_a_run_is_on_a_unit_only_grows() {
   QCOMPARE(show(160.4), QStringLiteral("p99, µs: 160.4"));
   QCOMPARE(show(2'300), QStringLiteral("p99, ms: 2.30"));
   QCOMPARE(show(160.4), QStringLiteral("p99, ms: 0.160"));  // with as many digits
+  QCOMPARE(show(2'300'000), QStringLiteral("p99, s: 2.30"));
+  QCOMPARE(show(160.4), QString::fromUtf8("p99, µs: 160.4"));  // of which it would show nothing
+  QCOMPARE(show(2'300), QStringLiteral("p99, ms: 2.30"));
   model.set_means(true);  // the result's, which do not change any more
   QCOMPARE(show(160.4), QStringLiteral("p99, µs: 160.4"));
   model.set_means(false);
