@@ -40,6 +40,7 @@ const char* const first_preset = "quick";
 const QString preset_topic = QStringLiteral("preset"), taken_over_topic = QStringLiteral("taken over"),
               refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
               cases_topic = QStringLiteral("cases"), cases_refused_topic = QStringLiteral("cases refused"),
+              cases_listed_topic = QStringLiteral("cases listed"),
               log_topic = QStringLiteral("log");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
@@ -82,6 +83,7 @@ MainWindow::MainWindow(Parts parts)
 // The widgets use the members; left to the base class they would outlive them.
 MainWindow::~MainWindow() {
   logs_.close_all();
+  delete closing_;
   delete takeCentralWidget();
 }
 
@@ -288,6 +290,8 @@ void MainWindow::connect_cases() {
     connect(checker_, &app::HostChecker::changed, this, &MainWindow::refresh_hold);
     connect(checker_, &app::HostChecker::checked, this, &MainWindow::refresh_hold);
   }
+  connect(&desk, &CasesDesk::not_all_listed, this,
+          [this](const QString& remark) { messages_->replace(MessageBar::Kind::remark, remark, cases_listed_topic); });
   connect(cases_, &CasesPage::told, this, [this](const QString& text, bool bad) {
     messages_->replace(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, cases_topic);
   });

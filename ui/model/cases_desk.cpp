@@ -33,7 +33,7 @@ void CasesDesk::reload() {
       },
       [this](Listed listed) {
         build_ = listed.build;
-        if (!listed.remark.isEmpty()) emit told(listed.remark, true);
+        if (std::exchange(remark_, listed.remark) != listed.remark) emit not_all_listed(listed.remark);
         take_rows(std::move(listed.rows));
       });
 }

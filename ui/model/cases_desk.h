@@ -105,6 +105,8 @@ class CasesDesk : public QObject {
   /// A case was begun with another build: answer() says what to do.
   void build_asked(const QString& text);
   void told(const QString& text, bool bad);
+  /// Which are not listed; empty: all are again.
+  void not_all_listed(const QString& remark);
   void hold_changed();
   /// Nothing was begun because of what goes on: no more than that, and not for longer.
   void refused(const QString& why);
@@ -153,6 +155,7 @@ class CasesDesk : public QObject {
 
   Parts parts_;
   QString build_;  // of the programs; known once the list is
+  QString remark_;  // as it was said last
   app::CaseChoice choice_;
   std::vector<Row> rows_;
   bool loaded_ = false;
