@@ -46,6 +46,7 @@ const char* const run_selected_meaning = "Begins the ticked cases, one after the
 const char* const run_all_meaning = "Ticks all cases and begins them anew, one after the other";
 const char* const runs_already = "A test case runs: pause or stop it first";
 const char* const none_ticked = "No case is ticked";
+const char* const being_read = "Reading the test cases …";
 const char* const ticking_meaning = "Space ticks the chosen case";
 const char* const locked = "A test case runs: what is chosen belongs to it";
 const char* const hosts_wanted = "External sets: choose all three machines, or none";
@@ -432,7 +433,7 @@ void CasesCard::refresh() {
   const auto resumable = desk_.resumable();
   const QString hold = on ? QString::fromLatin1(runs_already) : desk_.hold();
   const QString unfit = choice_problem();
-  const QString refused = hold.isEmpty() ? unfit : hold;
+  const QString refused = !desk_.is_loaded() ? QString::fromUtf8(being_read) : hold.isEmpty() ? unfit : hold;
   QString in_the_way;  // of the ticked ones
   for (const int row : ticked) {
     if (in_the_way.isEmpty()) in_the_way = problem_of(desk_.rows()[static_cast<std::size_t>(row)]);
@@ -460,7 +461,7 @@ void CasesCard::refresh() {
   // What was begun goes on with the choice of then; what waits since a pause begins with the present one.
   const bool begins = std::any_of(resumable.begin(), resumable.end(),
                                   [this](int row) { return desk_.rows()[static_cast<std::size_t>(row)].waits_to_begin(); });
-  const QString& not_resumed = begins ? refused : hold;
+  const QString& not_resumed = begins || !desk_.is_loaded() ? refused : hold;
   resume_->setEnabled(not_resumed.isEmpty() && !resumable.empty());
   // The one main button: what was begun goes on before anything begins anew.
   set_style_property(resume_, "main", resume_->isEnabled());
@@ -508,7 +509,7 @@ void CasesCard::refresh_progress() {
     return;
   }
   if (!desk_.is_loaded()) {
-    doing_->set_text(QStringLiteral("Reading the test cases …"));
+    doing_->set_text(QString::fromUtf8(being_read));
     left_->set_text(QString());
     return;
   }
