@@ -55,6 +55,19 @@ QString why_not_started(const QProcess& process) {
   return why;
 }
 
+/// It was killed, and may take the kernel longer than a window may stand still. At the end of the program nobody waits for it either: ~QProcess
+/// would, for half a minute.
+void let_end(std::unique_ptr<QProcess> process) {
+  if (process->state() == QProcess::NotRunning || process->waitForFinished(killed_wait_ms) || process->state() == QProcess::NotRunning) return;
+  static auto* const slow = new QSet<QProcess*>;
+  QProcess* const left = process.release();
+  slow->insert(left);
+  QObject::connect(left, &QProcess::finished, left, [left] {
+    slow->remove(left);
+    left->deleteLater();
+  });
+}
+
 }  // namespace
 
 LocalLauncher::LocalLauncher(QString folder, QString data_address)
@@ -72,17 +85,7 @@ LocalLauncher::~LocalLauncher() {
   process_->disconnect(this);
   if (process_->state() != QProcess::NotRunning) process_->kill();
   end_watch();
-  if (process_->state() == QProcess::NotRunning) return;
-  if (process_->waitForFinished(killed_wait_ms) || process_->state() == QProcess::NotRunning) return;
-  // It takes the kernel longer than a window may stand still. At the end of the program nobody waits for it either: ~QProcess would, for
-  // half a minute.
-  static auto* const slow = new QSet<QProcess*>;
-  QProcess* const left = process_.release();
-  slow->insert(left);
-  connect(left, &QProcess::finished, left, [left] {
-    slow->remove(left);
-    left->deleteLater();
-  });
+  let_end(std::move(process_));
 }
 
 void LocalLauncher::touch(const QString& path) {
@@ -126,31 +129,40 @@ void LocalLauncher::kill() {
 }
 
 void LocalLauncher::pause() {
-  if (process_->processId() <= 0) return;
-  watch_over_pause(process_->processId());
-  ::kill(static_cast<pid_t>(process_->processId()), SIGSTOP);
+  if (process_->processId() > 0 && watch_over_pause()) send(SIGSTOP);
+}
+
+void LocalLauncher::send(int signal) {
+  if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), signal);
 }
 
 /// What stands still takes neither a signal nor the end of its input, nor does its lease end. Where the bench dies the kernel lets it go on,
-/// but not if whoever becomes its parent is of the bench's session, as in a container.
-void LocalLauncher::watch_over_pause(qint64 pid) {
-  if (watch_) return;
+/// but not if whoever becomes its parent is of the bench's session, as in a container. False: nobody watches, and it is told.
+bool LocalLauncher::watch_over_pause() {
+  if (watch_ && watch_->state() != QProcess::NotRunning) return true;
   watch_ = std::make_unique<QProcess>();
   watch_->setChildProcessModifier([] { ::setpgid(0, 0); });  // Ctrl+C is for the bench
-  watch_->start("/bin/sh", {"-c", "read -r nothing || kill -s CONT \"$0\"", QString::number(pid)});
+  connect(watch_.get(), &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+    if (error != QProcess::FailedToStart) return;
+    send(SIGCONT);
+    emit not_paused("what would let it go on, should this bench die, cannot be started: " + why_not_started(*watch_));
+  });
+  watch_->start("/bin/sh", {"-c", "read -r nothing || kill -s CONT \"$0\"", QString::number(process_->processId())});
+  return watch_->state() != QProcess::NotRunning;
 }
 
 /// By force: told by the end of its input it might undo the next pause.
 void LocalLauncher::end_watch() {
   if (!watch_) return;
+  watch_->disconnect(this);
   watch_->kill();
-  watch_->waitForFinished(killed_wait_ms);
-  watch_.reset();
+  let_end(std::move(watch_));
 }
 
 void LocalLauncher::resume() {
+  if (watch_) watch_->kill();
+  send(SIGCONT);  // at once: the shell's end may take a moment
   end_watch();
-  if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGCONT);
 }
 
 void LocalLauncher::bring_back(const QString&) {

@@ -33,7 +33,8 @@ class LocalLauncher : public Launcher {
  private:
   void on_error(QProcess::ProcessError error);
   void on_finished(int code, QProcess::ExitStatus status);
-  void watch_over_pause(qint64 pid);
+  void send(int signal);
+  bool watch_over_pause();
   void end_watch();
 
   QString folder_, data_address_;

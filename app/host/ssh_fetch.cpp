@@ -12,7 +12,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr qint64 compared_bytes = 4 << 10;
-constexpr std::chrono::seconds growing_max(3);  // who has written a log is gone, or about to end
+constexpr std::chrono::seconds growing_max(15);  // so long whoever wrote a log may live on, behind a cut link
 constexpr qsizetype named_max = 3;
 constexpr qsizetype removed_per_step = 20;
 
@@ -132,8 +132,8 @@ bool BringFolder::take_step(SshLink& link) {
     const QString name = waiting_.front().name;
     waiting_.pop_front();
     now_ = std::make_unique<FetchFile>(remote_ + '/' + name, local_ + '/' + name);
-    fetched_to_.reset();
-    fetched_at_.reset();
+    begun_at_ = SshShared::Clock::now();
+    last_target_.reset();
   }
   return fetch_some(link);
 }
@@ -158,13 +158,13 @@ bool BringFolder::fetch_some(SshLink& link) {
   return true;
 }
 
-/// One that is written as fast as it is read would never end.
+/// One that is written as fast as it is read would never end. What was there when nobody may write to it any more is fetched, however long that
+/// takes.
 bool BringFolder::goes_on_growing(qint64 done) {
-  if (!fetched_to_) fetched_to_ = static_cast<qint64>(now_->size_there());
-  if (done < *fetched_to_) return false;
-  const auto now = SshShared::Clock::now();
-  if (!fetched_at_) fetched_at_ = now;
-  return now - *fetched_at_ > growing_max;
+  if (SshShared::Clock::now() - begun_at_ < growing_max) return false;
+  const auto there = static_cast<qint64>(now_->size_there());
+  if (!last_target_) last_target_ = there;
+  return done >= *last_target_ && there > *last_target_;
 }
 
 bool FindRunFolder::go_on(SshLink& link) {

@@ -314,8 +314,8 @@ class BringFolder : public SshTask {
   qsizetype gone_ = 0;        // of those
   int refused_ = 0;           // why the first of those that stay could not be removed, as SFTP's code
   std::unique_ptr<FetchFile> now_;
-  std::optional<qint64> fetched_to_;  // how long it was when it was begun with
-  std::optional<std::chrono::steady_clock::time_point> fetched_at_;  // when so much was here
+  std::chrono::steady_clock::time_point begun_at_;  // with this one
+  std::optional<qint64> last_target_;               // how long it was when it should not grow any more
   StepBytes step_bytes_;
   qint64 before_bytes_ = 0, all_bytes_ = 0;
 };

@@ -193,6 +193,39 @@ TEST_F(LocalLauncherTest, a_program_that_is_there_is_not_called_missing_where_no
   }
 }
 
+TEST_F(LocalLauncherTest, what_nobody_could_let_go_on_is_not_made_to_stand_still) {
+  make("echo $$; exec sleep 1000\n");
+  launcher->start("program");
+  ASSERT_TRUE(wait_until([this] { return output.endsWith('\n'); }));
+  const pid_t pid = output.trimmed().toInt();
+  QStringList told;
+  QObject::connect(launcher.get(), &Launcher::not_paused, [&told](const QString& why) { told += why; });
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  {
+    const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(next, 0);
+    ::close(next);
+    const auto as_before = qScopeGuard([before] { ::setrlimit(RLIMIT_NOFILE, &before); });
+    rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(next);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    launcher->pause();
+    ASSERT_TRUE(wait_until([&told] { return !told.isEmpty(); }));
+  }
+  EXPECT_EQ(told, QStringList{"what would let it go on, should this bench die, cannot be started: this system allows no more open files: raise "
+                              "the limit (ulimit -n)"});
+  const auto state = [pid] {
+    QFile stat(QString("/proc/%1/stat").arg(pid));
+    return stat.open(QIODevice::ReadOnly) ? stat.readAll().split(' ').value(2) : QByteArray();
+  };
+  EXPECT_TRUE(wait_until([&state] { return state() == "S"; })) << state().toStdString();
+  launcher->pause();  // and when there is room again it can be
+  EXPECT_TRUE(wait_until([&state] { return state() == "T"; })) << state().toStdString();
+  launcher->resume();
+  EXPECT_TRUE(wait_until([&state] { return state() == "S"; })) << state().toStdString();
+}
+
 TEST_F(LocalLauncherTest, destroying_it_kills_the_process) {
   make("echo $$; exec sleep 1000\n");
   launcher->start("program");
