@@ -164,7 +164,8 @@ QString settings_hash(nlohmann::json settings) {
   return QString::fromLatin1(QCryptographicHash::hash(QByteArray::fromStdString(text), QCryptographicHash::Sha256).toHex().left(16));
 }
 
-std::optional<ResultEntry> read_entry(const Found& found) {
+/// `lasts`: as long as its files stay as they are.
+std::optional<ResultEntry> read_entry(const Found& found, bool& lasts) {
   QString error;
   std::optional<ResultEntry> entry;
   if (found.is_case) {
@@ -203,8 +204,9 @@ std::optional<ResultEntry> read_entry(const Found& found) {
     if (number("plan.attempted_messages") != 0) entry->settings = settings_hash(summary.at("settings"));
   } else {
     entry = unfinished(found.folder);
-    // Of what is there and cannot be read it is told why.
-    if (entry && QFileInfo::exists(found.folder + "/summary.json")) entry->reason = error;
+    // Of what is there and cannot be read it is told why. That may pass, and its files be as before.
+    lasts = !QFileInfo::exists(found.folder + "/summary.json");
+    if (entry && !lasts) entry->reason = error;
   }
   if (!entry) return {};
   const ResultNote note = read_note(found.folder);
@@ -404,9 +406,10 @@ std::vector<ResultEntry> ResultIndex::list(QString& remark, const std::atomic<bo
     seen.insert(relative, true);
     const auto before = known.constFind(relative);
     std::optional<ResultEntry> entry;
+    bool lasts = true;
     if (before != known.constEnd() && before->stamp == stamp) {
       entry = before->entry;
-    } else if ((entry = read_entry(run))) {
+    } else if ((entry = read_entry(run, lasts)) && lasts) {
       store(insert, relative, stamp, *entry);
     }
     if (!entry) continue;

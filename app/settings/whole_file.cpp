@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include <QSaveFile>
+#include <algorithm>
 #include <cerrno>
 
 namespace n2nq::app {
 
 namespace {
+
+constexpr qint64 piece_bytes = 1 << 20;
 
 QString kind_words(mode_t mode) {
   if (S_ISFIFO(mode)) return "it is a pipe, and no file";
@@ -42,7 +45,9 @@ std::optional<QByteArray> read_whole(const QString& path, qint64 bytes_max, QStr
   QString why = open_regular(file);
   QByteArray bytes;
   if (why.isEmpty()) {
-    bytes = file.read(bytes_max + 1);  // whatever its size is said to be: it may grow meanwhile
+    // Whatever its size is said to be: it may grow meanwhile. In pieces, for so much may be allowed that nobody has as much memory.
+    QByteArray piece;
+    while (bytes.size() <= bytes_max && !(piece = file.read(std::min(piece_bytes, bytes_max + 1 - bytes.size()))).isEmpty()) bytes += piece;
     if (file.error() != QFileDevice::NoError) why = file.errorString();
     if (bytes.size() > bytes_max) why = QString("it is larger than %1 B").arg(bytes_max);
   }
