@@ -236,7 +236,7 @@ void ControlChannel::take_line(std::string_view line) {
   if (object.is_discarded()) {
     write_error("line", "a line is not a JSON object: " + std::string(line.substr(0, 80)));
   } else if (type == object.end() || !type->is_string()) {
-    write_error("type", "an object has no \"type\"");
+    write_error("type", "an object has no \"type\" that is text, as \"configure\"");
   } else {
     bye_read_ = bye_read_ || *type == "bye";
     deliver(std::move(object));

@@ -22,7 +22,7 @@ constexpr uint32_t frame_bytes_min = 256 * 1024;
 std::optional<Admission::Refusal> Admission::refusal(wire::ByteView body, Doors doors) const {
   if (auto found = flaw(body)) return found;
   const wire::Hello hello = *wire::Hello::decode(body);
-  if (doors == Doors::closed) return Refusal{ErrorCode::ending, "nobody is let in any more"};
+  if (doors == Doors::closed) return Refusal{ErrorCode::ending, "the run is over: nobody is let in any more"};
   if (doors == Doors::for_receivers && hello.role != Role::receiver)
     return Refusal{ErrorCode::ending, "N2NQ is ending: it drains, and lets in receivers only"};
   if (hello.role == Role::receiver) {

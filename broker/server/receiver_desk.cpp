@@ -51,7 +51,7 @@ void ReceiverDesk::replace(uint32_t number) {
   const bool cut_short = in_frame(number);
   queue_.account(number).state == State::leaving ? queue_.leave(number) : queue_.replace(number);
   went_ = true;
-  session.refuse(ErrorCode::replaced, "this number has connected again", cut_short);
+  session.refuse(ErrorCode::replaced, "this number has connected again: that connection goes on in place of this one", cut_short);
 }
 
 /// Its session is none of this desk's any more.

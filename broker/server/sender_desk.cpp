@@ -334,7 +334,7 @@ void SenderDesk::dismiss() {
   told_ = untold_.size();
   forget_told();
   for (Account& account : accounts_) {
-    if (account.session) account.session->refuse(wire::ErrorCode::ending, "no more messages are taken in");
+    if (account.session) account.session->refuse(wire::ErrorCode::ending, "N2NQ is ending: no more messages are taken in; ACCEPTED has told which were");
   }
 }
 

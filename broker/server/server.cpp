@@ -143,7 +143,7 @@ void Server::on_hello(Session& session, wire::ByteView body) {
   uint64_t next_index = 0;
   if (hello.role == Role::sender) {
     Session* former = senders_.account(hello.number).session;
-    if (former) former->refuse(ErrorCode::replaced, "this number has connected again");
+    if (former) former->refuse(ErrorCode::replaced, "this number has connected again: that connection goes on in place of this one");
     next_index = senders_.join(session, hello);
   } else if (hello.role == Role::receiver) {
     receivers_.replace(hello.number);

@@ -157,7 +157,9 @@ void Session::on_frame(const wire::Frame& frame, int64_t read_ns) {
   if (state_ != State::serving || frame.type == wire::FrameType::heartbeat) return;
   if (frame.type == wire::FrameType::error) {
     const auto error = wire::Error::decode(frame.body);
-    close("the client says: " + (error ? error->text : std::string("?")));  // its last word; nothing is left to tell it
+    std::string said = "?";
+    if (error) said = error->text.empty() ? "ERROR " + std::to_string(static_cast<int>(error->code)) + ", without a word" : error->text;
+    close("the client says: " + said);  // its last word; nothing is left to tell it
   } else if (frame.type == wire::FrameType::hello) {
     refuse(wire::ErrorCode::frame, "a second HELLO; one per connection", owner_.in_frame(*this));
   } else {

@@ -15,7 +15,7 @@ constexpr int64_t hello_beside_ns = 500 * net::ns_per_ms;
 }  // namespace
 
 std::string SessionPlaces::limit_text() const {
-  return "the limit of " + std::to_string(most_) + " sessions is reached";
+  return "the limit of " + std::to_string(most_) + " sessions (limits.sessions_max) is reached";
 }
 
 int64_t SessionPlaces::time_for_hello_ns(int64_t handshake_deadline_ns) const {

@@ -29,7 +29,7 @@ class SessionPlaces {
 
   const LivenessRound::Sessions& all() const { return all_; }
   bool is_full() const { return taken() >= most_; }
-  /// "the limit of … sessions is reached", as a refusal says.
+  /// "the limit of … sessions (limits.sessions_max) is reached", as a refusal says.
   std::string limit_text() const;
   /// Welcomed, until they leave.
   size_t probes() const { return probes_; }

@@ -213,7 +213,7 @@ TEST(SessionPlaces, WhoHasNoPlaceGetsNoneWhereAllAreTaken) {
   const auto error = fifth.read_error();
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->code, ErrorCode::too_many);
-  EXPECT_EQ(error->text, "the limit of 4 sessions is reached");
+  EXPECT_EQ(error->text, "the limit of 4 sessions (limits.sessions_max) is reached");
   WireClient fourth = server.connect(Role::sender, 4);
   fourth.publish(4, 0, 10);
   server.wake_up();
