@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The page of test cases, clicked through over real runs: tick, run, pause, resume in another session; and the page Bench meanwhile.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <QAbstractButton>
 #include <QComboBox>
 #include <QDir>
@@ -9,6 +13,7 @@
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QRegularExpression>
+#include <QScopeGuard>
 #include <QStyle>
 #include <QStyleOptionViewItem>
 #include <QTableView>
@@ -19,6 +24,7 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "app/results/folder_lock.h"
 #include "tests/ui/support/cases_page_test.h"
 #include "ui/chart/figure_view.h"
 #include "ui/model/cases_model.h"
@@ -226,6 +232,32 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     show_cases();
     QVERIFY(BenchWindow::wait_for([this] { return row().runner && row().state == CasesDesk::State::stopped; }));
     QCOMPARE(row().folder, folder);
+  }
+
+  void what_another_bench_works_on_is_not_gone_on_with() {
+    const pid_t other = ::fork();
+    if (other == 0) {
+      const auto lock = n2nq::app::FolderLock::take(row().folder + QStringLiteral("/case.lock"));
+      if (lock) ::pause();
+      ::_exit(1);
+    }
+    QVERIFY(other > 0);
+    const auto end_other = qScopeGuard([other] {
+      ::kill(other, SIGKILL);
+      ::waitpid(other, nullptr, 0);
+    });
+    QVERIFY(BenchWindow::wait_for([this, other] { return n2nq::app::FolderLock::holder(row().folder + QStringLiteral("/case.lock")) == other; }));
+    desk().reload();
+    QVERIFY(settled());
+    QVERIFY(BenchWindow::wait_for([this] { return row().state == CasesDesk::State::elsewhere; }));
+    QVERIFY(desk().resumable().empty() && !button("button_cases_resume")->isEnabled());
+    QCOMPARE(case_state_text(row().state), QString::fromUtf8("● elsewhere"));
+    ::kill(other, SIGKILL);
+    QVERIFY(BenchWindow::wait_for([this] { return n2nq::app::FolderLock::holder(row().folder + QStringLiteral("/case.lock")) == 0; }));
+    desk().reload();
+    QVERIFY(settled());
+    QVERIFY(BenchWindow::wait_for([this] { return row().state == CasesDesk::State::stopped; }));
+    QCOMPARE(desk().resumable(), std::vector<int>{own});
   }
 
   void goes_on_in_another_session() {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/model/case_row.h"
 
+#include <QCoreApplication>
 #include <QFile>
 #include <QStringList>
 #include <algorithm>
 
+#include "app/results/folder_lock.h"
 #include "app/settings/qt_text.h"
 
 namespace n2nq::ui {
@@ -42,7 +44,8 @@ CaseRow CaseRow::read(app::LibraryCase file, const app::CaseChoice& choice, cons
       if (plan->decides_by_what_it_measures()) row.runs_all = begun->runs_planned().value_or(std::max(row.runs_all, row.runs_done + 1));
     }
   }
-  row.state = row.at_rest();
+  const qint64 at_work = app::FolderLock::holder(row.folder + QStringLiteral("/case.lock"));
+  row.state = at_work != 0 && at_work != QCoreApplication::applicationPid() ? State::elsewhere : row.at_rest();
   return row;
 }
 
@@ -67,7 +70,7 @@ void CaseRow::forget_begun(app::Scale scale) {
   folder.clear();
   runs_done = marked = 0;
   runs_all = estimates[static_cast<std::size_t>(scale)].runs;
-  if (state == State::done || state == State::queued || can_go_on()) state = State::not_begun;
+  if (state == State::done || state == State::queued || state == State::elsewhere || can_go_on()) state = State::not_begun;
 }
 
 }  // namespace n2nq::ui

@@ -16,7 +16,8 @@ struct CaseRow {
   /// How a case is begun.
   enum class Begin { anew, go_on };
   /// paused: by a person, since this window was opened and its scale was chosen; whatever else ended before its last run is stopped.
-  enum class State { unreadable, not_begun, queued, running, paused, stopped, done };
+  /// elsewhere: another bench works on it.
+  enum class State { unreadable, not_begun, queued, running, paused, stopped, elsewhere, done };
   struct Estimate {
     int runs = 0;
     double seconds = 0;

@@ -34,6 +34,8 @@ QString case_state_text(CasesDesk::State state) {
       return QStringLiteral("◕ paused");
     case CasesDesk::State::stopped:
       return QStringLiteral("◕ stopped");
+    case CasesDesk::State::elsewhere:
+      return QStringLiteral("● elsewhere");
     case CasesDesk::State::done:
       return QStringLiteral("✓ done");
   }
@@ -142,6 +144,7 @@ QString CasesModel::tooltip(const CasesDesk::Row& row) const {
   const CasesDesk::Estimate& estimate = row.estimates[static_cast<std::size_t>(scale)];
   lines +=
       estimate.problem.isEmpty() ? QStringLiteral("%1 runs, %2").arg(estimate.runs).arg(span_text(estimate.seconds)) : estimate.problem;
+  if (row.state == CasesDesk::State::elsewhere) lines += QStringLiteral("Another bench works on it: what it has done is counted when you come back to this page");
   if (row.marked > 0) lines += QStringLiteral("%1 marked").arg(row.marked);
   if (!row.folder.isEmpty()) lines += row.folder;
   return lines.join(u'\n');
@@ -155,6 +158,7 @@ QVariant CasesModel::color(const CasesDesk::Row& row, int column) const {
     case CasesDesk::State::unreadable:
       return tokens.bad;
     case CasesDesk::State::running:
+    case CasesDesk::State::elsewhere:
       return tokens.primary;
     case CasesDesk::State::done:
       return tokens.good;
