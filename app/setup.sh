@@ -122,7 +122,11 @@ build() {
     [ -t 2 ] && quiet=
   fi
   touch "$built.begun"
-  ninja -C "$folder" $quiet "$target" >&2 9>&- || fail "The build failed (see above)."
+  if [ -n "$quiet" ]; then  # and it says all the same that it has nothing to do
+    (set -o pipefail; ninja -C "$folder" $quiet "$target" 2>&1 9>&- | sed '/^ninja: no work to do\.$/d' >&2)
+  else
+    ninja -C "$folder" "$target" >&2 9>&-
+  fi || fail "The build failed (see above)."
   mv -f "$built.begun" "$built"  # -f: without a question, where it is another user's
   [ "$target" != all ] || cp -pf "$built" "$folder/built-programs"  # they are among all
 }

@@ -66,6 +66,8 @@ bool Closing::ask_to_stop(const Question& question) {
   connect(&actions_.run(), &app::RunControl::state_changed, &box, withdraw);
   connect(&cases_, &CasesDesk::on_changed, &box, withdraw);
   box.exec();
+  if (box.clickedButton() == nullptr && !question.is_asked())
+    tell(QStringLiteral("It ended before you answered, and nothing is left to stop. Close once more to close the window."));
   return box.clickedButton() == stop;
 }
 

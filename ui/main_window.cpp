@@ -403,7 +403,7 @@ void MainWindow::choose_theme(ThemeChoice choice) {
 void MainWindow::open_folder() {
   const QString folder = run_.folder();
   if (folder.isEmpty() || QDesktopServices::openUrl(QUrl::fromLocalFile(folder))) return;
-  messages_->add(MessageBar::Kind::remark, QStringLiteral("No file manager opened; the run's folder is %1").arg(folder));
+  messages_->add(MessageBar::Kind::remark, QStringLiteral("The run's folder is %1 (no file manager opened it)").arg(folder));
 }
 
 /// Those of a result, to be run again: only while nothing is on that uses others.

@@ -274,7 +274,9 @@ void RunPanel::refresh() {
   reasons_->setVisible(!outcome.reasons.isEmpty());
   // What disturbed it has its own word beside the verdict.
   const qsizetype reasons = outcome.reasons.size();
-  reasons_->setText(reasons == 1 ? QStringLiteral("1 reason") : QStringLiteral("%1 reasons").arg(reasons));
+  // A clean run needs none: what is told of it are notes.
+  const QString kind = outcome.verdict == app::Verdict::clean ? QStringLiteral("note") : QStringLiteral("reason");
+  reasons_->setText(reasons == 1 ? QStringLiteral("1 ") + kind : QStringLiteral("%1 %2s").arg(reasons).arg(kind));
   reasons_->setIcon(theme_.icon(Glyph::chevron_down, theme_.tokens().secondary));
   // N2NQ's own death stands in this card already, with its last lines; but that nothing was sent tells nobody what to do.
   const app::ProcessStatus broker = actions_.run().process(app::Role::broker);

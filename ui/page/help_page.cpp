@@ -63,7 +63,7 @@ constexpr const char* page = R"(
 <tr><td width="150">on Results</td><td>Enter open, Delete delete, Ctrl+Z bring back, Ctrl or Shift and a click to choose several; Escape back to the list</td></tr>
 <tr><td width="150">on Hosts</td><td>Ctrl+N add, Ctrl+I import, Ctrl+R check; Ctrl+Z bring back; in the table Enter edit, Delete remove</td></tr>
 <tr><td width="150">F1</td><td>this page</td></tr>
-<tr><td width="150">Ctrl+Q</td><td>quit; a run that is on is stopped first</td></tr>
+<tr><td width="150">Ctrl+Q</td><td>quit; where a run or a test case is on it asks, and stops that first</td></tr>
 <tr><td width="150">in a chart</td><td>← → read the values at an instant, + − zoom, 0 back to live; wheel and dragging do the same</td></tr>
 <tr><td width="150">in a log</td><td>Ctrl+F search, F3 and Shift+F3 next and previous, Esc close</td></tr>
 </table>

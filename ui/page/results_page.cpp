@@ -287,7 +287,7 @@ void ResultsPage::open_folder() {
   const QStringList folders = chosen_folders();
   const QString folder = folders.size() == 1 ? folders.first() : report_folder_;
   if (folder.isEmpty() || QDesktopServices::openUrl(QUrl::fromLocalFile(folder))) return;
-  emit told(QStringLiteral("No file manager opened; the folder is %1").arg(folder), false);
+  emit told(QStringLiteral("The folder is %1 (no file manager opened it)").arg(folder), false);
 }
 
 void ResultsPage::remove_chosen() {
