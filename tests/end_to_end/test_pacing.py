@@ -68,7 +68,7 @@ class Pacing(BenchCase):
 
     def test_a_rate_that_cannot_be_kept_is_told_though_it_is_over_before_much_was_late(self):
         """Twenty million a second, which nothing takes, but only so many that the last one leaves less than 250 ms late."""
-        messages = 40_000  # of each sender
+        messages = 320_000  # of each sender
         while True:
             messages //= 2
             self.assertGreater(messages, 500, "nothing but that they are late can be wrong with so few")
