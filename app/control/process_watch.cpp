@@ -183,10 +183,11 @@ void ProcessWatch::on_not_killed(const QString& why) {
     if (std::exchange(paused_, false) && asked_) answer_timer_.start(deadlines_.answer);
     return emit not_killed(why);
   }
+  const bool is_first = not_ended_because_.isEmpty();
   not_ended_because_ = why;
   launcher_->end_input();
   // As long as the ladder takes: what does not hear the end of its input is not waited for.
-  if (!std::exchange(told_not_killed_, true)) left_timer_.start(2 * deadlines_.term_to_kill);
+  if (is_first) left_timer_.start(2 * deadlines_.term_to_kill);
 }
 
 /// Nobody is to wait for it any longer. Where this bench stood still its end may be there to be heard, though.

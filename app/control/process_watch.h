@@ -136,7 +136,6 @@ class ProcessWatch : public QObject {
   bool paused_ = false;
   bool only_placed_ = false;
   bool cancelled_ = false;  // to be ended although it may not run yet
-  bool told_not_killed_ = false;
   bool looked_again_ = false;
 };
 
