@@ -249,14 +249,14 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(BenchWindow::wait_for([this, other] { return n2nq::app::FolderLock::holder(row().folder + QStringLiteral("/case.lock")) == other; }));
     desk().reload();
     QVERIFY(settled());
-    QVERIFY(BenchWindow::wait_for([this] { return row().state == CasesDesk::State::elsewhere; }));
+    QVERIFY(BenchWindow::wait_for([this] { return row().rests_elsewhere(); }));
     QVERIFY(desk().resumable().empty() && !button("button_cases_resume")->isEnabled());
-    QCOMPARE(case_state_text(row().state), QString::fromUtf8("● elsewhere"));
+    QCOMPARE(case_state_text(row()), QString::fromUtf8("● elsewhere"));
     ::kill(other, SIGKILL);
     QVERIFY(BenchWindow::wait_for([this] { return n2nq::app::FolderLock::holder(row().folder + QStringLiteral("/case.lock")) == 0; }));
     desk().reload();
     QVERIFY(settled());
-    QVERIFY(BenchWindow::wait_for([this] { return row().state == CasesDesk::State::stopped; }));
+    QVERIFY(BenchWindow::wait_for([this] { return !row().is_elsewhere && row().state == CasesDesk::State::stopped; }));
     QCOMPARE(desk().resumable(), std::vector<int>{own});
   }
 

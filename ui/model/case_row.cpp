@@ -45,7 +45,8 @@ CaseRow CaseRow::read(app::LibraryCase file, const app::CaseChoice& choice, cons
     }
   }
   const qint64 at_work = app::FolderLock::holder(row.folder + QStringLiteral("/case.lock"));
-  row.state = at_work != 0 && at_work != QCoreApplication::applicationPid() ? State::elsewhere : row.at_rest();
+  row.is_elsewhere = at_work != 0 && at_work != QCoreApplication::applicationPid();
+  row.state = row.at_rest();
   return row;
 }
 
@@ -70,7 +71,8 @@ void CaseRow::forget_begun(app::Scale scale) {
   folder.clear();
   runs_done = marked = 0;
   runs_all = estimates[static_cast<std::size_t>(scale)].runs;
-  if (state == State::done || state == State::queued || state == State::elsewhere || can_go_on()) state = State::not_begun;
+  is_elsewhere = false;
+  if (state == State::done || state == State::queued || can_go_on()) state = State::not_begun;
 }
 
 }  // namespace n2nq::ui

@@ -16,8 +16,7 @@ struct CaseRow {
   /// How a case is begun.
   enum class Begin { anew, go_on };
   /// paused: by a person, since this window was opened and its scale was chosen; whatever else ended before its last run is stopped.
-  /// elsewhere: another bench works on it.
-  enum class State { unreadable, not_begun, queued, running, paused, stopped, elsewhere, done };
+  enum class State { unreadable, not_begun, queued, running, paused, stopped, done };
   struct Estimate {
     int runs = 0;
     double seconds = 0;
@@ -31,6 +30,7 @@ struct CaseRow {
   app::LibraryCase file;
   bool ticked = false;
   State state = State::not_begun;
+  bool is_elsewhere = false;  // another bench worked on it when it was read, whatever its state is here
   Begin how = Begin::anew;  // while it is queued
   int runs_done = 0, runs_all = 0, marked = 0;
   std::array<Estimate, app::all_scales.size()> estimates;
@@ -39,8 +39,10 @@ struct CaseRow {
   std::shared_ptr<app::CaseRunner> runner;          // likewise, where there is a folder
   /// Will be begun anew, by the choice: what was counted is of a folder of before.
   bool waits_to_begin() const { return state == State::queued && how == Begin::anew; }
-  /// Was begun, and not finished.
-  bool can_go_on() const { return state == State::paused || state == State::stopped; }
+  /// It is another bench that is at work on it.
+  bool rests_elsewhere() const { return is_elsewhere && (state == State::paused || state == State::stopped || state == State::done); }
+  /// Was begun, and not finished, and nobody is at work on it.
+  bool can_go_on() const { return !is_elsewhere && (state == State::paused || state == State::stopped); }
   /// While it neither runs nor waits to.
   State at_rest() const;
   /// By which a session remembers whether it is ticked; a file of one's own is "own/name".

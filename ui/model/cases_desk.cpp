@@ -49,13 +49,12 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
     });
     if (before == rows_.end()) continue;
     row.ticked = before->ticked;  // also with mistakes, as half way through an edit
-    if (row.state == State::elsewhere) continue;
     if (before->state == State::queued) row.state = State::queued, row.how = before->how;
     if (before->state == State::paused && row.state == State::stopped && before->folder == row.folder) row.state = State::paused;
     if (before->folder != row.folder || row.folder.isEmpty() || !before->has_all_its_runs()) continue;
     row.planned = before->planned;
     row.runner = before->runner;
-    row.state = row.state == State::queued || before->state == State::elsewhere ? row.state : before->state;
+    row.state = row.state == State::queued ? row.state : before->state;
     row.runs_done = before->runs_done, row.runs_all = before->runs_all, row.marked = before->marked;
   }
   rows_ = std::move(rows);
@@ -347,6 +346,7 @@ void CasesDesk::answer(Answer answer) {
 }
 
 void CasesDesk::start(int row, Prepared prepared) {
+  rows_[static_cast<std::size_t>(row)].is_elsewhere = false;
   use(row, std::move(prepared));
   set_state(row, State::running);
   emit opened(row);
@@ -373,7 +373,7 @@ void CasesDesk::on_stood_still(int row) {
   const bool done = keep->state() == app::CaseRunner::State::done;
   refresh_counts(row);
   emit figures_changed(row);
-  if (row != active_) return set_state(row, at.state == State::elsewhere ? at.state : done ? State::done : State::stopped);
+  if (row != active_) return set_state(row, done ? State::done : State::stopped);
   if (!keep->problem().isEmpty()) emit told(keep->problem(), true);
   const bool goes_on = halting_ == Halt::none && keep->problem().isEmpty();
   if (goes_on && again_.any_to_come()) return keep->run_again(again_.next());

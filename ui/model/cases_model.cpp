@@ -20,8 +20,9 @@ QString number_of(const std::string& name) {
 
 }  // namespace
 
-QString case_state_text(CasesDesk::State state) {
-  switch (state) {
+QString case_state_text(const CasesDesk::Row& row) {
+  if (row.rests_elsewhere()) return QStringLiteral("● elsewhere");
+  switch (row.state) {
     case CasesDesk::State::unreadable:
       return QStringLiteral("✕ mistakes");
     case CasesDesk::State::not_begun:
@@ -34,8 +35,6 @@ QString case_state_text(CasesDesk::State state) {
       return QStringLiteral("◕ paused");
     case CasesDesk::State::stopped:
       return QStringLiteral("◕ stopped");
-    case CasesDesk::State::elsewhere:
-      return QStringLiteral("● elsewhere");
     case CasesDesk::State::done:
       return QStringLiteral("✓ done");
   }
@@ -120,7 +119,7 @@ int CasesModel::columnCount(const QModelIndex& parent) const {
 
 QString CasesModel::text(const CasesDesk::Row& row, int column) const {
   if (column == tick) return number_of(row.file.name);
-  if (column == state) return case_state_text(row.state);
+  if (column == state) return case_state_text(row);
   if (!row.file.read.file) return column == name ? qt_text(row.file.name) : QString();
   const app::CaseFile& file = *row.file.read.file;
   if (column == name) return qt_text(file.title);
@@ -144,7 +143,7 @@ QString CasesModel::tooltip(const CasesDesk::Row& row) const {
   const CasesDesk::Estimate& estimate = row.estimates[static_cast<std::size_t>(scale)];
   lines +=
       estimate.problem.isEmpty() ? QStringLiteral("%1 runs, %2").arg(estimate.runs).arg(span_text(estimate.seconds)) : estimate.problem;
-  if (row.state == CasesDesk::State::elsewhere) lines += QStringLiteral("Another bench works on it: what it has done is counted when you come back to this page");
+  if (row.rests_elsewhere()) lines += QStringLiteral("Another bench works on it: what it has done is counted when you come back to this page");
   if (row.marked > 0) lines += QStringLiteral("%1 marked").arg(row.marked);
   if (!row.folder.isEmpty()) lines += row.folder;
   return lines.join(u'\n');
@@ -154,11 +153,11 @@ QVariant CasesModel::color(const CasesDesk::Row& row, int column) const {
   const Tokens& tokens = theme_.tokens();
   if (column == sweep || column == figures) return tokens.secondary;
   if (column != state) return {};
+  if (row.rests_elsewhere()) return tokens.primary;
   switch (row.state) {
     case CasesDesk::State::unreadable:
       return tokens.bad;
     case CasesDesk::State::running:
-    case CasesDesk::State::elsewhere:
       return tokens.primary;
     case CasesDesk::State::done:
       return tokens.good;

@@ -35,7 +35,7 @@ class CasesModel : public QAbstractTableModel {
 };
 
 /// "○ not begun", "● running", "◕ paused", "◕ stopped", "✓ done", …
-QString case_state_text(CasesDesk::State state);
+QString case_state_text(const CasesDesk::Row& row);
 /// "0.1–1 s × 1–50 services × 4 sets".
 QString sweep_text(const app::CaseFile& file, app::Scale scale);
 /// What the sets are: "broadcaster, load balancer × external, internal"; empty: there is one.
