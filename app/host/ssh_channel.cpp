@@ -98,14 +98,16 @@ bool SshChannel::go_on() {
 
 void SshChannel::take_exit() {
   has_exit_ = true;
+  exited_ = std::chrono::steady_clock::now();
   came_since_ = ssh_linger_bytes;
   linger_on(0);
 }
 
 void SshChannel::linger_on(int came) {
   came_since_ += came;
-  if (came_since_ < ssh_linger_bytes) return;
-  lingers_from_ = std::chrono::steady_clock::now();
+  const auto now = std::chrono::steady_clock::now();
+  if (came_since_ < ssh_linger_bytes || now - exited_ > std::chrono::milliseconds(ssh_linger_renewed_ms_max)) return;
+  lingers_from_ = now;
   bytes_when_over_.reset();
   came_since_ = 0;
 }

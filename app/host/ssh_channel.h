@@ -28,8 +28,9 @@ inline constexpr int ssh_soon_ms = 10;  // for what libssh does not tell of
 inline constexpr int ssh_channel_attempts = 5, ssh_channel_pause_ms = 200;
 /// A command that has ended may have left a child that holds its output open (what a login script began in the background): sshd does not
 /// close the channel before that child has ended, too. So much longer what the command said may be under way, and so much longer again
-/// with each of so many bytes: a child that says something now and then does not put the end off.
-inline constexpr int ssh_linger_ms = 2'000, ssh_linger_bytes = 1 << 10;
+/// with each of so many bytes, as a link of 64 kbit/s brings them, but not later than so long after the end: a child that goes on saying something puts
+/// the end off by less than SshCommand::limit_ms.
+inline constexpr int ssh_linger_ms = 2'000, ssh_linger_bytes = 16 << 10, ssh_linger_renewed_ms_max = 4'000;
 
 struct SshChannelFree {
   void operator()(ssh_channel channel) const { ssh_channel_free(channel); }
@@ -85,7 +86,7 @@ class SshChannel {
   bool open_asked_ = false;  // and the host has not answered yet
   int attempts_left_;
   std::chrono::steady_clock::time_point not_before_{};  // the next attempt
-  std::chrono::steady_clock::time_point lingers_from_{};
+  std::chrono::steady_clock::time_point exited_{}, lingers_from_{};
   int came_since_ = 0;  // bytes, since then
   std::optional<quint64> bytes_when_over_;  // of the link, when that time was over
   QByteArray to_write_;

@@ -24,7 +24,8 @@ TEST_F(HostCheckTest, what_is_well_is_green_and_what_is_not_says_what_to_do) {
   hosts.local_data_address = lab->bench_address().toStdString();
   for (const int host : {1, 2, 3}) hosts.hosts.push_back(lab->host(host));
   const LoginScript talks(*lab, 2);
-  talks.set("echo hello; while echo noise; do sleep 0.01; done &");  // as long as somebody hears it
+  // As long as somebody hears it, and more than goes for silence where a command has ended.
+  talks.set("echo hello; while echo much noise from a child in the background, more than 1 kB/s of it; do sleep 0.01; done &");
   Host nobody = lab->host(1);
   nobody.name = "nobody";
   nobody.address = "127.0.0.1";

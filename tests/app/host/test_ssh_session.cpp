@@ -71,6 +71,17 @@ TEST_F(SshSessionTest, much_goes_both_ways_at_once) {
   EXPECT_EQ(run("cat", much).out, much);
 }
 
+/// As much as a link brings, or too little to be that.
+TEST_F(SshSessionTest, a_command_has_ended_though_a_child_of_it_goes_on_speaking) {
+  ASSERT_TRUE(gets_in()) << told();
+  for (const char* said : {"%50s", "%4000s"}) {
+    const Result result = run(QByteArray("while printf '") + said + "\n' noise; do sleep 0.01; done & echo; echo done; exit 3");
+    ASSERT_TRUE(result.exit) << said << ": " << result.failure.toStdString();
+    EXPECT_EQ(result.exit->code, 3) << said;
+    EXPECT_TRUE(result.out.contains("done\n")) << said;
+  }
+}
+
 TEST_F(SshSessionTest, a_command_has_ended_though_a_child_of_it_holds_its_output) {
   ASSERT_TRUE(gets_in()) << told();
   const Result result = run("mkfifo ~/never; cat ~/never & echo $!; echo also >&2; exit 3");
