@@ -68,6 +68,7 @@ std::optional<OrderedJson> read_state(const QString& folder, QString& problem) {
   const auto bytes = read_whole(path, state_bytes_max, problem);
   if (!bytes) return {};
   auto state = net::parsed_json<OrderedJson>(*bytes);
+  if (state.is_discarded()) return problem = path + ' ' + qt_text(net::why_no_json(*bytes)), std::nullopt;
   if (!state.is_object() || !state.contains("format") || !state.at("format").is_number_integer()) {
     return problem = path + " is not what n2nq-bench writes", std::nullopt;
   }

@@ -62,23 +62,35 @@ constexpr Part parts[] = {
     {"/services/receivers", &Json::is_array, "a list"},
 };
 
+/// `path` as a reader finds it: "services.receivers[3].number".
+QString not_ours(const QString& path, const char* what) {
+  return QString("is not what n2nq-bench writes: \"%1\" has to be %2").arg(path, what);
+}
+
 QString problem_of_rows(const Json& summary) {
+  int place = 0;
   for (const Json& reason : summary.at("reasons")) {
-    if (!reason.is_string()) return "has a reason that is no text";
+    if (!reason.is_string()) return not_ours(QString("reasons[%1]").arg(place), "text");
+    ++place;
   }
+  place = 0;
   for (const Json& event : summary.at("events")) {
-    if (!event.is_object()) return "has an event that is no object";
-    if (const auto what = event.find("what"); what != event.end() && !what->is_string()) return "has an event whose \"what\" is no text";
+    const QString path = QString("events[%1]").arg(place++);
+    if (!event.is_object()) return not_ours(path, "an object");
+    if (const auto what = event.find("what"); what != event.end() && !what->is_string()) return not_ours(path + ".what", "text");
   }
   for (const char* group : {"senders", "receivers"}) {
+    place = 0;
     for (const Json& service : summary.at("services").at(group)) {
-      const auto number = service.is_object() ? service.find("number") : service.end();
-      if (!service.is_object() || number == service.end() || !number->is_number_unsigned()) return "has a service without a number";
+      const QString path = QString("services.%1[%2]").arg(group).arg(place++);
+      if (!service.is_object()) return not_ours(path, "an object");
+      if (const auto number = service.find("number"); number == service.end() || !number->is_number_unsigned())
+        return not_ours(path + ".number", "a whole number");
     }
     const auto logs = summary.at("logs").find(group);
     if (logs == summary.at("logs").end() || !logs->is_object()) continue;  // the group left none
     if (const auto dropped = logs->find("dropped"); dropped != logs->end() && !dropped->is_number())
-      return "has dropped lines that are no number";
+      return not_ours(QString("logs.%1.dropped").arg(group), "a number");
   }
   return {};
 }
@@ -98,7 +110,7 @@ QString problem_of(const Json& summary) {
   for (const Part& part : parts) {
     const Json::json_pointer at(part.path);
     if (summary.contains(at) && (summary.at(at).*part.is)()) continue;
-    return QString("is not what n2nq-bench writes: \"%1\" has to be %2").arg(QString(part.path).mid(1).replace('/', '.'), part.what);
+    return not_ours(QString(part.path).mid(1).replace('/', '.'), part.what);
   }
   return problem_of_rows(summary);
 }
@@ -216,7 +228,7 @@ std::optional<StoredRun> read_run(const QString& folder, QString& error) {
   StoredRun run;
   run.folder = QDir::cleanPath(QDir(folder).absolutePath());
   run.summary = net::parsed_json(*bytes);
-  const QString problem = run.summary.is_discarded() ? QString("is not JSON") : problem_of(run.summary);
+  const QString problem = run.summary.is_discarded() ? QString::fromStdString(net::why_no_json(*bytes)) : problem_of(run.summary);
   if (!problem.isEmpty()) return error = QString("%1 %2").arg(path, problem), std::nullopt;
   return run;
 }

@@ -2,8 +2,10 @@
 // JSON that somebody else wrote. Any thread.
 #pragma once
 
+#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace n2nq::net {
 
@@ -35,6 +37,21 @@ template <class Json = nlohmann::json, class Text>
 Json parsed_json(const Text& text) {
   if (is_nested_too_deeply(text)) return Json(Json::value_t::discarded);
   return Json::parse(std::begin(text), std::end(text), nullptr, /*allow_exceptions=*/false);
+}
+
+/// What is said of a file whose text parsed_json() discards: "is not JSON in line 7". Reads it once more.
+template <class Text>
+std::string why_no_json(const Text& text) {
+  if (is_nested_too_deeply(text)) return "has JSON of more than " + std::to_string(json_depth_max) + " levels";
+  try {
+    [[maybe_unused]] const auto json = nlohmann::json::parse(std::begin(text), std::end(text));
+  } catch (const nlohmann::json::parse_error& error) {
+    const auto before = static_cast<std::ptrdiff_t>(std::min<std::size_t>(error.byte, std::size(text)));
+    return "is not JSON in line " + std::to_string(std::count(std::begin(text), std::begin(text) + before, '\n') + 1);
+  } catch (const nlohmann::json::out_of_range&) {
+    return "has a number that is beyond all range";
+  }
+  return "is not JSON";
 }
 
 }  // namespace n2nq::net

@@ -69,6 +69,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   QString error;
   const auto run = app::read_run(QString::fromStdString(folder.path), error);
   fuzz::require(run.has_value() == error.isEmpty(), "a summary is read, or it is said why not");
+  fuzz::require(run.has_value() || error.contains(QString::fromStdString(folder.path) + "/summary.json"), "and of which file");
+  fuzz::require(!error.endsWith("is not JSON"), "and in which line it is no JSON");
   if (!run) return 0;
   run->verdict();
   run->broadcaster();

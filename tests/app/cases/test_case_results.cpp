@@ -48,7 +48,7 @@ TEST(case_results, what_is_no_text_where_a_summary_has_some_is_left_out) {
   EXPECT_EQ(run->machine, "2 cores, , kernel ");
   change_summary(path, [](nlohmann::json& summary) { summary["events"] = {{{"at_s", 1}, {"what", 5}}}; });
   EXPECT_FALSE(read_case_run(path, plan, problem));
-  EXPECT_TRUE(problem.endsWith("has an event whose \"what\" is no text")) << problem.toStdString();
+  EXPECT_TRUE(problem.endsWith("\"events[0].what\" has to be text")) << problem.toStdString();
 }
 
 /// 2,000 messages, one each millisecond, and ever fewer lines of what came.

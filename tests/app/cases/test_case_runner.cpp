@@ -496,6 +496,13 @@ TEST_F(CaseRunnerTest, what_is_wrong_in_its_state_is_refused_by_name) {
     EXPECT_TRUE(error.toStdString().ends_with("case.json is not what n2nq-bench writes: " + each.told)) << error.toStdString();
     EXPECT_EQ(CaseFolder::newest(folder.path(), "small", Scale::thesis), each.told.starts_with("case") ? "" : path()) << each.told;
   }
+  state.resize(0);
+  state.seek(0);
+  state.write("{\n  \"format\": 1\n  \"case\": \"small\"\n}\n");
+  state.flush();
+  QString error;
+  EXPECT_FALSE(CaseFolder::open(path(), error));
+  EXPECT_TRUE(error.endsWith("case.json is not JSON in line 3")) << error.toStdString();
 }
 
 TEST_F(CaseRunnerTest, another_folder_is_told_apart) {
