@@ -99,6 +99,9 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   /// this each connection has its own.
   void share_places(FramePlaces& places);
 
+  /// Not in on_frame(). Where no frame is under way: gives back what the longest one took, if that is more than this.
+  void fit(size_t kept_bytes) { reader_.fit(kept_bytes); }
+
   /// Offers the pieces to the kernel and returns how many bytes it took, in order, from the front. Fewer than offered: on_writable()
   /// follows once there is room. A failed connection takes nothing and tells on_closed() from the loop, not from inside this call: where the
   /// other end is gone, behind what it had sent, and where that was an orderly end and this one is not read, not before it is read again.

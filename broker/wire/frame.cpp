@@ -215,6 +215,14 @@ void FrameReader::put_back(const Frame& frame) {
   parsed_ -= bytes;
 }
 
+void FrameReader::fit(size_t kept_bytes) {
+  if (bytes_waiting() > 0 || shares() || has_large() || buffer_.capacity() <= kept_bytes) return;
+  buffer_ = Bytes();
+  bytes_ = buffer_;
+  parsed_ = received_ = 0;
+  last_read_filled_room_ = false;
+}
+
 void FrameReader::reset() {
   bytes_wanted_ = 0;
   skip_bytes_ = 0;

@@ -107,7 +107,7 @@ void end_frame(Bytes& out, size_t begun_at);
 ///   reader.room() -> read() into it -> reader.commit(n) -> reader.next() until it gives none
 ///
 /// Memory: at most twice the bytes that came for the frame under way, and never more than the larger of read_bytes_max and
-/// the longest frame. The buffer is kept for the life of the reader, so a steady stream allocates nothing.
+/// the longest frame. The buffer is kept, so that a steady stream allocates nothing, until fit().
 ///
 /// A reader that asks (ask_for_large) keeps no more than read_bytes_max and a header of its own. A frame with a longer body is read into
 /// memory that the caller lends it: while bytes_wanted() is not 0, reserve() is to come before the next room(). Once next() has given that
@@ -161,6 +161,8 @@ class FrameReader {
   bool in_frame() const { return bytes_waiting() > 0 || skip_bytes_ > 0; }
   /// Bytes of a frame that is not complete yet (after next() gave none).
   size_t bytes_waiting() const { return received_ - parsed_; }
+  /// Where nothing waits: gives the own buffer back if it takes more than this. Invalidates bodies of frames given before.
+  void fit(size_t kept_bytes);
   /// Forgets everything, for a new connection.
   void reset();
 

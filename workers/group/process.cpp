@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "workers/group/process.h"
 
+#include <malloc.h>
 #include <sys/time.h>
 
 #include <algorithm>
@@ -37,6 +38,8 @@ constexpr std::int64_t last_words_ns = 5 * net::ns_per_s;
 /// Since the bench was heard last: until then the last lines are to be written, so that nothing runs 15 s after a cut, also where the disk is
 /// slow. (Who waits for one that will never answer, in the kernel, cannot be ended.)
 constexpr std::int64_t last_lines_ns = 14'500'000'000;
+
+constexpr int mapped_bytes_min = 128 << 10;  // glibc's own, until something longer is given back
 
 /// SIGALRM ends the process then. 0: not any more.
 void end_process_in(std::int64_t left_ns) {
@@ -232,6 +235,8 @@ int run_worker(WorkerRole role, int argc, char** argv) {
   net::prepare_signals();
   net::set_timer_slack_ns(1);
   net::ask_for_short_turns();
+  // What a long frame took goes back to the system when it is given back: by itself glibc would keep the second one for later.
+  mallopt(M_MMAP_THRESHOLD, mapped_bytes_min);
   try {
     return Process(role, in_parts).run();
   } catch (const std::exception& error) {

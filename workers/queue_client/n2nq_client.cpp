@@ -16,6 +16,9 @@ namespace {
 /// One PUBLISH is at most this long (unless a single message is longer): long enough to make system calls rare, short enough that the
 /// last message of a batch does not wait noticeably for the first.
 constexpr std::uint32_t batch_bytes_wanted = 64 * 1024;
+/// Of what the longest frame took, between frames: one of many small messages and its header, in a buffer that grows by doubling. A stream of
+/// longer ones gets its memory anew with each tick.
+constexpr std::size_t frame_kept_bytes = 2 * batch_bytes_wanted;
 constexpr std::int64_t heartbeat_phases = 64;
 /// Beside the longest silence that is put up with: an end that stood still has to find out first that it hears nothing.
 constexpr std::int64_t unread_slack_ns = 5 * net::ns_per_s;
@@ -281,6 +284,8 @@ void N2nqClient::on_writable() {
 }
 
 void N2nqClient::tick(std::int64_t now_ns) {
+  if (connection_) connection_->fit(frame_kept_bytes);
+  out_.fit(frame_kept_bytes);
   if (state_ == State::connecting || state_ == State::greeting) {
     if (now_ns - opened_ns_ > greeting_deadline_ns) fail("no answer from " + address_.text(), Closed::for_now);
     return;

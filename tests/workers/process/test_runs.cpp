@@ -131,6 +131,39 @@ TEST(Runs, MessagesLargerThanABatch) {
   expect_sound(ledger_of(run));
 }
 
+std::size_t memory_of(const Child& child) {
+  std::ifstream statm("/proc/" + std::to_string(child.pid()) + "/statm");
+  std::size_t pages = 0, resident = 0;
+  statm >> pages >> resident;
+  return resident * 4096;
+}
+
+/// A run whose first messages are the last ones for a minute: 100 of them, of 1 MiB, are with the receivers.
+void expect_memory_given_back(int senders, int receivers, const std::string& mode, std::unique_ptr<Child> SmallRun::*group) {
+  RunShape shape;
+  shape.senders = senders;
+  shape.receivers = receivers;
+  shape.mode = mode;
+  shape.log = "off";
+  shape.load["messages"] = 2;
+  shape.load["size_bytes"] = {1 << 20, 1 << 20};
+  shape.load["interval_ns"] = {{"num", 60'000'000'000}, {"den", 1}};
+  shape.load["start"] = "in-phase";
+  SmallRun run(shape);
+  run.launch();
+  const std::size_t before_bytes = memory_of(*(run.*group));
+  run.start();
+  stats_until(*run.receivers, [](const json& stats) { return stats["received"] == 100; });
+  const std::int64_t deadline_ns = net::now_ns() + Child::deadline_ns;
+  while (memory_of(*(run.*group)) > before_bytes + (16u << 20) && net::now_ns() < deadline_ns) stats_until(*(run.*group), [](const json&) { return true; });
+  EXPECT_LT(memory_of(*(run.*group)), before_bytes + (16u << 20)) << mode;
+}
+
+TEST(Runs, WhatALongMessageTookIsGivenBack) {
+  expect_memory_given_back(1, 100, "broadcaster", &SmallRun::receivers);
+  expect_memory_given_back(100, 1, "load-balancer", &SmallRun::senders);
+}
+
 TEST(Runs, AsLongAsADurationSays) {
   RunShape shape;
   shape.senders = 3;
