@@ -57,11 +57,8 @@ class Dispatcher {
       best_rank = rank & UINT32_MAX;
     };
     for (const Group& group : groups) {
-      if (rule_ == DispatchRule::round_robin) {
-        consider(group[next_in_turn(group)]);
-      } else {
-        for (const uint32_t receiver : group) consider(receiver);
-      }
+      const size_t next = next_in_turn(group);
+      consider(group[rule_ == DispatchRule::round_robin ? next : least(group, next, load)]);
     }
     return last_ = best;
   }
