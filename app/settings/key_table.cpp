@@ -163,7 +163,8 @@ void add_queue_keys(std::vector<Key>& table) {
   table.push_back(decimal({"queue.retention_s",
                            "Retention",
                            "s",
-                           "Longest time a message stays in the queue; what a receiver did not get by then is counted as expired.",
+                           "Longest time a message stays in the queue, so that who never takes it does not fill the memory; what a receiver did not get by "
+                           "then is counted as expired.",
                            in_seconds(limits::retention_ms.min),
                            in_seconds(limits::retention_ms.max),
                            {}},
@@ -219,7 +220,8 @@ void add_queue_keys(std::vector<Key>& table) {
       integer({"responses.attempts_max",
                "Most attempts",
                "",
-               "Deliveries of a message that may be answered negatively, or not in time, before it is parked: put aside and counted.",
+               "Deliveries of a message that may be answered negatively, or not in time, before it is parked (put aside and counted), so that "
+               "what nobody can take does not go round for ever.",
                limits::responses_attempts_max.min,
                limits::responses_attempts_max.max,
                {}},
