@@ -165,13 +165,17 @@ TEST_F(Hostile, ImpossibleLengthsAreRefusedAtOnceWhateverTheTypeAndTheMoment) {
 }
 
 TEST_F(Hostile, LengthsInTextAreNoLengths) {
+  const size_t before_bytes = memory_of(broker_);
   for (const char* text : {"-1\r\n", "9223372036854775808\r\n", "18446744073709551616\r\n", "$99999999999999999999\r\n"}) {
     WireClient client(broker_.port());
     client.send(wire::ByteView(reinterpret_cast<const uint8_t*>(text), std::string(text).size()));
     wire::Bytes rest(8, 'x');
     send_until_closed(client, wire::ByteView(rest));
     EXPECT_EQ(client.read_error().value().code, ErrorCode::not_n2nq) << text;
+    const std::string end = answer_of(client);
+    EXPECT_TRUE(end == "closed" || end == "reset") << text << ": " << end;
   }
+  EXPECT_LT(memory_of(broker_), before_bytes + (1u << 20) + sanitizer_bytes);
 }
 
 TEST_F(Hostile, JunkOfEveryKindAsFirstPacketCostsNoMemory) {
