@@ -171,6 +171,27 @@ void TestMainWindow::fields_follow_the_choice_beside_them() {
   choose("choice_pace", 1);
   QVERIFY(seen("field_senders_rate_per_s") && !seen("field_senders_delay_ms"));
   QCOMPARE(*bench.form().settings().senders.rate_per_s, 10.0);  // 100 ms said the other way round
+  // Whatever it comes to, the other field takes it, and nobody is left with a value that none takes.
+  for (const auto& [rate, delay_ms] : {std::pair("30000", 0.033333), {"0.001", 1e6}, {"1000000", 0.001}}) {
+    bench.set({{"senders.rate_per_s", rate}});
+    choose("choice_pace", 0);
+    QCOMPARE(bench.form().settings().senders.delay_ms, std::optional(delay_ms));
+    QVERIFY(!bench.form().is_refused(QStringLiteral("senders.delay_ms")));
+  }
+  for (const auto& [delay, rate_per_s] : {std::pair("30000", 0.033333), {"0.001", 1e6}, {"0.0001", 1e6}, {"3600000", 0.001}}) {
+    bench.set({{"senders.delay_ms", delay}});
+    choose("choice_pace", 1);
+    QCOMPARE(bench.form().settings().senders.rate_per_s, std::optional(rate_per_s));
+    QVERIFY(!bench.form().is_refused(QStringLiteral("senders.rate_per_s")));
+  }
+  bench.set({{"senders.duration_s", "604800"}, {"senders.rate_per_s", "10000"}});
+  choose("choice_length", 0);
+  QCOMPARE(bench.form().settings().senders.messages, std::optional<std::int64_t>(1'000'000'000));
+  bench.set({{"senders.messages", "500"}, {"senders.rate_per_s", "1000"}});
+  choose("choice_length", 1);
+  QCOMPARE(bench.form().settings().senders.duration_s, std::optional(0.5));
+  choose("choice_length", 0);
+  QCOMPARE(bench.form().settings().senders.messages, std::optional<std::int64_t>(500));
   choose("choice_size", 1);
   QVERIFY(seen("field_senders_size_bytes_max"));
   QVERIFY(bench.type(QStringLiteral("field_senders_size_bytes_max"), QStringLiteral("5000")));

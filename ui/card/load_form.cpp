@@ -3,7 +3,11 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <algorithm>
+#include <cmath>
 
+#include "app/settings/settings.h"
+#include "app/settings/text_value.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/setting_fields.h"
@@ -32,6 +36,15 @@ ChoiceBox* make_choice(const Theme& theme, const char* look, const char* object_
   box->setProperty("plain", QString::fromLatin1(look));
   box->addItems(items);
   return box;
+}
+
+constexpr int pace_decimals = 6;
+
+/// The value in that key's range that is nearest to it, as the key is written.
+QString text_for(const QString& key, double value, int decimals) {
+  const app::KeyInfo& info = *app::find_key(key.toStdString());
+  const double places = std::pow(10, decimals);
+  return qt_text(app::decimal_text(std::round(std::clamp(value, info.min, info.max) * places) / places));
 }
 
 // "[20, 100]" or "50" into its two ends, as they were typed.
@@ -119,12 +132,12 @@ void LoadForm::choose_length(int choice) {
   form_.forget(duration_key);
   const auto planned = form_.settings().planned_duration_s();
   if (choice == by_duration) {
-    form_.set(duration_key, planned && *planned >= 1 ? QString::number(qRound(*planned)) : QStringLiteral("30"));
+    form_.set(duration_key, planned && *planned > 0 ? text_for(duration_key, *planned, *planned < 1 ? 3 : 0) : QStringLiteral("30"));
   } else if (choice == by_messages) {
     const app::Interval interval = form_.settings().interval();
     const double period_s = static_cast<double>(interval.num_ns) / static_cast<double>(interval.den) / 1e9;
     const double messages = planned && period_s > 0 ? *planned / period_s : 50;
-    form_.set(messages_key, QString::number(qMax(1, qRound(messages))));
+    form_.set(messages_key, text_for(messages_key, messages, 0));
   } else {
     form_.set(messages_key, QStringLiteral("none"));
     form_.set(duration_key, QStringLiteral("none"));
@@ -145,9 +158,9 @@ void LoadForm::choose_pace(int choice) {
   const auto& senders = form_.settings().senders;
   if (choice == by_rate && !senders.rate_per_s) {
     const double delay_ms = senders.delay_ms.value_or(0);
-    form_.set(rate_key, QString::number(delay_ms > 0 ? 1000 / delay_ms : 1, 'g', 6));
+    form_.set(rate_key, text_for(rate_key, delay_ms > 0 ? 1000 / delay_ms : 1, pace_decimals));
   } else if (choice == by_delay && !senders.delay_ms) {
-    form_.set(delay_key, QString::number(1000 / senders.rate_per_s.value_or(2), 'g', 6));
+    form_.set(delay_key, text_for(delay_key, 1000 / senders.rate_per_s.value_or(2), pace_decimals));
   }
 }
 
