@@ -268,6 +268,27 @@ class TestCasesAgain : public n2nq::ui_test::CasesPageTest {
     QCOMPARE(table()->model()->rowCount(), own + 1);
     QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
   }
+
+  void what_waits_behind_a_pause_goes_on_waiting_when_it_is_looked_at() {
+    constexpr int before = own - 1;
+    bench->reopen();
+    bench->window().show_page(QStringLiteral("Test cases"));
+    table()->setCurrentIndex(table()->model()->index(before, 1));
+    QVERIFY(settled());
+    QVERIFY(!row().runner);
+    desk().set_ticked(before, true);
+    desk().run(desk().ticked_rows(), CasesDesk::Begin::anew);
+    QVERIFY(BenchWindow::wait_for([this] { return desk().rows()[before].runs_done >= 1; }));
+    desk().pause();
+    QVERIFY(wait_off());
+    QCOMPARE(row().state, CasesDesk::State::queued);
+    table()->setCurrentIndex(table()->model()->index(own, 1));
+    QVERIFY(settled());
+    QVERIFY(is_read());
+    QVERIFY(row().runner);
+    QCOMPARE(row().state, CasesDesk::State::queued);
+    QCOMPARE(desk().resumable(), (std::vector<int>{before, own}));
+  }
 };
 
 QTEST_MAIN(TestCasesAgain)

@@ -373,7 +373,10 @@ void CasesDesk::on_stood_still(int row) {
   const bool done = keep->state() == app::CaseRunner::State::done;
   refresh_counts(row);
   emit figures_changed(row);
-  if (row != active_) return set_state(row, done ? State::done : State::stopped);
+  if (row != active_) {
+    if (at.state == State::queued) return;  // behind a pause: it is looked at meanwhile, and begins as it was asked to
+    return set_state(row, done ? State::done : State::stopped);
+  }
   if (!keep->problem().isEmpty()) emit told(keep->problem(), true);
   const bool goes_on = halting_ == Halt::none && keep->problem().isEmpty();
   if (goes_on && again_.any_to_come()) return keep->run_again(again_.next());
