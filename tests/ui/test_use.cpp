@@ -22,6 +22,7 @@
 #include "ui/widget/service_table.h"
 #include "ui/widget/state_light.h"
 #include "ui/widget/tile.h"
+#include "ui/widget/whole_rows.h"
 
 namespace {
 
@@ -48,6 +49,7 @@ class TestUse : public QObject {
   void the_keyboard_stays_where_it_was();
   void what_has_no_effect_in_a_run_is_locked();
   void headings_are_whole_at_1280_by_720();
+  void no_table_cuts_a_row();
   void waiting_texts_are_whole();
   void a_log_before_a_run_is_answered();
   void the_log_that_opens_is_that_of_the_table_one_is_in();
@@ -444,6 +446,25 @@ void TestUse::headings_are_whole_at_1280_by_720() {
       QVERIFY2(header->fontMetrics().horizontalAdvance(text) + padding_px <= header->sectionSize(column), qPrintable(text));
     }
   }
+}
+
+void TestUse::no_table_cuts_a_row() {
+  BenchWindow bench;
+  bench.window().presets().choose(QStringLiteral("many-services"));
+  for (const int height_px : {720, 727, 733, 740, 900}) {
+    bench.window().resize(1280, height_px);
+    QCoreApplication::processEvents();
+    for (const char* name : {"senders_table", "receivers_table"}) {
+      auto* table = bench.find<ui::ServiceTable>(QString::fromLatin1(name));
+      for (const auto scroll : {&QTableView::scrollToBottom, &QTableView::scrollToTop}) {
+        (table->*scroll)();
+        QCOMPARE(table->rowViewportPosition(table->rowAt(0)), 0);
+        QCOMPARE(table->viewport()->height() % table->rowHeight(0), 0);
+      }
+    }
+  }
+  for (const auto* table : bench.window().findChildren<QTableView*>())
+    QVERIFY2(qobject_cast<ui::WholeRows*>(table->parentWidget()) != nullptr, qPrintable(table->objectName()));
 }
 
 void TestUse::waiting_texts_are_whole() {

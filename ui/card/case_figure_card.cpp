@@ -19,6 +19,7 @@
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/setting_fields.h"
+#include "ui/widget/whole_rows.h"
 
 namespace n2nq::ui {
 
@@ -129,11 +130,12 @@ QWidget* CaseFigureCard::make_table() {
   // Names of points and of curves begin alike.
   table_->setTextElideMode(Qt::ElideMiddle);
   table_->horizontalHeader()->setTextElideMode(Qt::ElideMiddle);
-  table_->setMinimumHeight(table_row_px * 4);
-  table_->setMaximumHeight(table_row_px * (table_rows_shown + 6));
   connect(table_, &QTableWidget::cellClicked, this, &CaseFigureCard::choose_cell);
   connect(table_, &QTableWidget::cellActivated, this, &CaseFigureCard::choose_cell);  // by Enter
-  return table_;
+  rows_ = new WholeRows(table_);
+  rows_->setMinimumHeight(table_row_px * 4);
+  rows_->setMaximumHeight(table_row_px * (table_rows_shown + 6));
+  return rows_;
 }
 
 void CaseFigureCard::choose_cell(int row, int column) {
@@ -164,7 +166,7 @@ void CaseFigureCard::show_figure(const app::Figure& figure) {
   if (figure.id != figure_.id) forget_point();
   figure_ = figure;
   text_->hide();
-  for (QWidget* widget : std::initializer_list<QWidget*>{view_, table_, point_, again_}) widget->show();
+  for (QWidget* widget : std::initializer_list<QWidget*>{view_, rows_, point_, again_}) widget->show();
   source_->setVisible(!figure.references.empty());
   renew();
   fill_table();
@@ -183,7 +185,7 @@ void CaseFigureCard::show_text(const QString& text) {
   text_->setAlignment(text.contains(QStringLiteral("\n\n")) ? Qt::AlignLeft | Qt::AlignTop : Qt::AlignCenter);
   text_->setText(text);
   text_->show();
-  for (QWidget* widget : std::initializer_list<QWidget*>{view_, table_, point_, again_, source_}) widget->hide();
+  for (QWidget* widget : std::initializer_list<QWidget*>{view_, rows_, point_, again_, source_}) widget->hide();
 }
 
 void CaseFigureCard::fill_table() {

@@ -60,6 +60,7 @@ class CaseFigureCard : public QWidget {
   QLabel* text_ = nullptr;
   QLabel* point_ = nullptr;
   QTableWidget* table_ = nullptr;
+  QWidget* rows_ = nullptr;  // the table in its room
   QString chosen_series_;
   std::optional<double> chosen_x_;  // none: no point is chosen
   QStringList chosen_;              // run folders of the chosen point

@@ -13,6 +13,7 @@
 #include "ui/widget/process_notice.h"
 #include "ui/widget/setting_fields.h"
 #include "ui/widget/small_button.h"
+#include "ui/widget/whole_rows.h"
 
 namespace n2nq::ui {
 
@@ -45,7 +46,7 @@ ReceiversCard::ReceiversCard(SettingsForm& form, RunActions& actions, RequestDes
   add_tiles(theme);
   table_ = new ServiceTable(theme, model_);
   head->faults()->set_table(table_);
-  body()->addWidget(table_, 1);
+  body()->addWidget(new WholeRows(table_), 1);
   body()->addWidget(head->notice());
   connect(&form_, &SettingsForm::changed, this, &ReceiversCard::take_settings);
   connect(&actions.run(), &app::RunControl::state_changed, this, &ReceiversCard::take_settings);

@@ -21,6 +21,7 @@
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/whole_numbers.h"
+#include "ui/widget/whole_rows.h"
 #include "workers/measure/log_line.h"
 
 namespace n2nq::ui {
@@ -159,7 +160,7 @@ ReportView::ReportView(Theme& theme, QWidget* parent) : QWidget(parent), theme_(
   tabled_box->setContentsMargins(0, 0, 0, 0);
   tabled_box->setSpacing(space::between);
   table_ = make_table("report_table", QStringLiteral("The table of this part"));
-  tabled_box->addWidget(table_, 1);
+  tabled_box->addWidget(new WholeRows(table_), 1);
   below_ = make_label(QString(), "secondary");
   below_->setObjectName(QStringLiteral("report_below"));
   below_->setWordWrap(true);
@@ -185,10 +186,11 @@ QWidget* ReportView::make_slow() {
   slow_title_ = make_label(QString(), "secondary");
   slow_title_->setObjectName(QStringLiteral("slow_title"));
   slow_ = make_table("slow_table", QStringLiteral("The slowest messages of the clicked moment"));
-  slow_->hide();  // until there is something in it
   slow_->setToolTip(QStringLiteral("Double-click or Enter opens the receiver's log at that line"));
   box->addWidget(slow_title_);
-  box->addWidget(slow_);
+  slow_rows_ = new WholeRows(slow_);
+  slow_rows_->hide();  // until there is something in it
+  box->addWidget(slow_rows_);
   connect(slow_, &QTableWidget::cellActivated, this, [this](int row) { open_log(row); });
   return part;
 }
@@ -286,7 +288,7 @@ void ReportView::show_slice(int slice) {
   slow_->clear();
   slow_->setRowCount(0);
   const bool chosen = digest_ && slice >= 0 && slice < static_cast<int>(digest_->slowest.size());
-  slow_->setVisible(chosen);
+  slow_rows_->setVisible(chosen);
   if (!chosen) {
     slow_title_->setText(QStringLiteral("A click on the curve lists the slowest messages of that moment."));
     return;
@@ -350,7 +352,7 @@ void ReportView::make_grey(QTableWidgetItem* item) const {
 
 void ReportView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  slow_->setFixedHeight(std::clamp(static_cast<int>(height() * slow_share), slow_px_min, slow_px));
+  slow_rows_->setFixedHeight(std::clamp(static_cast<int>(height() * slow_share), slow_px_min, slow_px));
   for (QTableWidget* table : {table_, slow_}) fit_columns(table);
 }
 

@@ -54,7 +54,7 @@ class ReportView : public QWidget {
   FigureView* figure_ = nullptr;
   QTableWidget *table_ = nullptr, *slow_ = nullptr;
   QLabel *title_ = nullptr, *lead_ = nullptr, *slow_title_ = nullptr, *below_ = nullptr;
-  QWidget* slow_part_ = nullptr;
+  QWidget *slow_part_ = nullptr, *slow_rows_ = nullptr;
   int slice_ = -1;
 };
 

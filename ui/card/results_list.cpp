@@ -23,6 +23,7 @@
 #include "ui/widget/focus_table.h"
 #include "ui/widget/middle_elided.h"
 #include "ui/widget/setting_fields.h"
+#include "ui/widget/whole_rows.h"
 
 namespace n2nq::ui {
 
@@ -103,7 +104,7 @@ QWidget* ResultsList::make_list() {
   connect(table_, &QTableView::doubleClicked, this, &ResultsList::open_requested);
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, &ResultsList::refresh);
   connect(model_, &QAbstractItemModel::modelReset, this, &ResultsList::refresh);
-  card->body()->addWidget(table_, 1);
+  card->body()->addWidget(rows_ = new WholeRows(table_), 1);
   invitation_ = make_label(QString(), "secondary");
   invitation_->setObjectName(QStringLiteral("results_invitation"));
   invitation_->setAlignment(Qt::AlignCenter);
@@ -389,7 +390,7 @@ void ResultsList::refresh() {
   invitation_->setVisible(shown == 0);
   // A table that is hidden would hand it on to the tabs, where Undo has no key.
   if (shown == 0 && table_->hasFocus()) setFocus(Qt::OtherFocusReason);
-  table_->setVisible(shown > 0);
+  rows_->setVisible(shown > 0);
   if (shown > 0 && hasFocus()) table_->setFocus(Qt::OtherFocusReason);
 }
 

@@ -61,6 +61,7 @@ class ResultsList : public QWidget {
   Theme& theme_;
   ResultsModel* model_ = nullptr;
   QTableView* table_ = nullptr;
+  QWidget* rows_ = nullptr;  // the table, or nothing while it has none
   QLineEdit *search_ = nullptr, *note_ = nullptr, *tags_ = nullptr;
   QComboBox *kind_ = nullptr, *mode_ = nullptr, *verdict_ = nullptr, *days_ = nullptr, *tag_ = nullptr;
   QPushButton *open_ = nullptr, *compare_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *rerun_ = nullptr, *copy_ = nullptr,

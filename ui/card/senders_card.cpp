@@ -8,6 +8,7 @@
 #include "ui/card/load_form.h"
 #include "ui/card/process_head.h"
 #include "ui/widget/process_notice.h"
+#include "ui/widget/whole_rows.h"
 
 namespace n2nq::ui {
 
@@ -19,7 +20,7 @@ SendersCard::SendersCard(SettingsForm& form, RunActions& actions, const app::Hos
   add_tiles(theme);
   table_ = new ServiceTable(theme, model_);
   head->faults()->set_table(table_);
-  body()->addWidget(table_, 1);
+  body()->addWidget(new WholeRows(table_), 1);
   body()->addWidget(head->notice());
   connect(&form, &SettingsForm::changed, this, &SendersCard::take_settings);
   connect(&actions.run(), &app::RunControl::state_changed, this, &SendersCard::take_settings);

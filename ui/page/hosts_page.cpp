@@ -27,6 +27,7 @@
 #include "ui/widget/card.h"
 #include "ui/widget/focus_table.h"
 #include "ui/widget/middle_elided.h"
+#include "ui/widget/whole_rows.h"
 
 namespace n2nq::ui {
 
@@ -157,7 +158,7 @@ QWidget* HostsPage::make_hosts_card() {
     chosen_ = host != nullptr ? host->name : std::string();
     refresh();
   });
-  card->body()->addWidget(table_, 1);
+  card->body()->addWidget(rows_ = new WholeRows(table_), 1);
   invitation_ = make_label(QString(), "secondary");
   invitation_->setObjectName(QStringLiteral("hosts_invitation"));
   invitation_->setWordWrap(true);
@@ -198,7 +199,7 @@ QWidget* HostsPage::make_paths_card() {
                       new PathsModel(*parts_.book, parts_.checker, theme_, this));
   paths_->horizontalHeader()->setMinimumSectionSize(way_min_px);
   paths_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  card->body()->addWidget(paths_, 1);
+  card->body()->addWidget(new WholeRows(paths_), 1);
   // Shown before a check as well: nothing moves when its findings come.
   paths_hint_ =
       make_label(QStringLiteral("Ways to this machine stay unknown while its data address, above, is empty."), "caption");
@@ -451,7 +452,7 @@ void HostsPage::refresh() {
           : QStringLiteral("The file of the lab machines cannot be read; what is wrong in it stands below. Nothing is written over it, and it is "
                            "read again as soon as it is mended."));
   if (!any && table_->hasFocus()) undo_->setFocus(Qt::OtherFocusReason);  // the next one would be a text field, with a Ctrl+Z of its own
-  table_->setVisible(any);
+  rows_->setVisible(any);
   share_width();
   below_->setVisible(any);
   paths_hint_->setVisible(parts_.book->hosts().local_data_address.empty());

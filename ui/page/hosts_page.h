@@ -69,6 +69,7 @@ class HostsPage : public QWidget {
   const Theme& theme_;
   HostsModel* model_ = nullptr;
   QTableView *table_ = nullptr, *paths_ = nullptr;
+  QWidget* rows_ = nullptr;  // the table of machines, or nothing while there are none
   QPushButton *check_ = nullptr, *edit_ = nullptr, *remove_ = nullptr, *undo_ = nullptr, *import_ = nullptr, *add_ = nullptr;
   QLabel* checked_ = nullptr;        // when that was, in this session
   Throttle advise_;                  // what to do is shown anew
