@@ -22,8 +22,10 @@ int steady_decimals(double largest_shown, int present, const TimeScale& unit) {
   return unit.factor < 1 || largest_shown < (present == 1 ? 8 : 12) ? 2 : 1;
 }
 
-/// Of the largest in a column, in the unit that is kept.
+/// Of the largest in a column, in a unit that is kept or shared: three digits of it are in sight.
 constexpr double kept_min = 0.1;
+/// The same from where on it has more digits than a reader takes in, and than there is room for.
+constexpr double shared_end = 9999.5;
 constexpr double rate_without_decimals = 1000;
 
 // With the column's decimals, and in the room of "888.8": "< 0.1" of what is more than nothing and would be rounded to it.
@@ -36,6 +38,17 @@ QString cell_figure(double value, int decimals) {
 // As wide as any count up to this one.
 QString widest_count(std::int64_t count) {
   return count_text(std::min(count, counted_out - 1));
+}
+
+/// In which both columns can be read and compared at a glance: the smaller of their own, in which the larger has not too many digits, else
+/// the larger, in which the smaller is still something; none: they lie too far apart, or one is not known.
+std::optional<TimeScale> shared_unit(const std::array<TimeScale, 2>& own, const std::array<double, 2>& largest_us) {
+  if (std::isnan(largest_us[0]) || std::isnan(largest_us[1])) return {};
+  const auto& [small, large] = own[0].factor > own[1].factor ? std::pair(own[0], own[1]) : std::pair(own[1], own[0]);
+  const auto [least_us, most_us] = std::minmax(largest_us[0], largest_us[1]);
+  if (most_us * small.factor < shared_end) return small;
+  if (least_us * large.factor >= kept_min) return large;
+  return {};
 }
 
 // Unlike ==, takes two unknown figures for the same.
@@ -222,21 +235,36 @@ void ServiceModel::announce(int first, int last) {
   emit dataChanged(index(first, first_figure_column), index(last, columnCount() - 1), {Qt::DisplayRole, Qt::ToolTipRole, Qt::ForegroundRole});
 }
 
+// A smaller one would come and go with the rows that are in sight, and with each answer while there are few. But it has to show something.
+TimeScale ServiceModel::kept_or(const TimeScale& wanted, const TimeScale& present, double largest_us) const {
+  const bool keeps = !means_ && wanted.factor > present.factor && largest_us * present.factor >= kept_min;
+  return keeps ? present : wanted;
+}
+
 void ServiceModel::choose_units() {
-  for (const ColumnInfo& column : columns(role_)) {
-    if (column.kind != Kind::time) continue;
-    double largest = app::unknown;
-    for (const Row& row : rows_) largest = std::fmax(largest, row.times_us[column.slot]);
-    if (std::isnan(largest)) continue;
-    TimeScale& unit = units_[column.slot];
-    const TimeScale wanted = steady_time_scale(largest, unit);
-    // A smaller one would come and go with the rows that are in sight, and with each answer while there are few. But it has to show something.
-    const bool keeps = !means_ && std::exchange(has_unit_[column.slot], true) && wanted.factor > unit.factor && largest * unit.factor >= kept_min;
-    const TimeScale chosen = keeps ? unit : wanted;
-    const int decimals = steady_decimals(largest * chosen.factor, decimals_[column.slot], chosen);
-    if (chosen == unit && decimals == decimals_[column.slot]) continue;
-    unit = chosen;
-    decimals_[column.slot] = decimals;
+  std::array<double, 2> largest_us = {app::unknown, app::unknown};
+  std::array<TimeScale, 2> chosen = units_;
+  for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
+    for (const Row& row : rows_) largest_us[slot] = std::fmax(largest_us[slot], row.times_us[slot]);
+    chosen[slot] = steady_time_scale(largest_us[slot], units_[slot]);
+  }
+  if (const auto shared = shared_unit(chosen, largest_us)) {
+    // Who has grown further stays there, if the other can come along.
+    const bool have_units = has_unit_[0] && has_unit_[1];
+    const TimeScale& grown = units_[0].factor < units_[1].factor ? units_[0] : units_[1];
+    chosen.fill(have_units ? kept_or(*shared, grown, std::min(largest_us[0], largest_us[1])) : *shared);
+  } else {
+    for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
+      if (has_unit_[slot]) chosen[slot] = kept_or(chosen[slot], units_[slot], largest_us[slot]);
+    }
+  }
+  for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
+    if (std::isnan(largest_us[slot])) continue;
+    has_unit_[slot] = true;
+    const int decimals = steady_decimals(largest_us[slot] * chosen[slot].factor, decimals_[slot], chosen[slot]);
+    if (chosen[slot] == units_[slot] && decimals == decimals_[slot]) continue;
+    units_[slot] = chosen[slot];
+    decimals_[slot] = decimals;
     emit headerDataChanged(Qt::Horizontal, 0, columnCount() - 1);
     announce(0, static_cast<int>(rows_.size()) - 1);
   }

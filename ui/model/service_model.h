@@ -92,7 +92,10 @@ class ServiceModel : public QAbstractTableModel {
   QString rules_text(int row) const;
   bool put(int number, const Row& row);
   void announce(int first, int last);
+  /// Of each column of times: one for both, where that can be.
   void choose_units();
+  /// `present`, while a run is on and it is the larger unit, in which `largest_us` shows something; else `wanted`.
+  TimeScale kept_or(const TimeScale& wanted, const TimeScale& present, double largest_us) const;
   QString shown(const Row& row, const ColumnInfo& column) const;
   QString exact(const Row& row, const ColumnInfo& column) const;
   QString bound_line() const;
@@ -107,7 +110,7 @@ class ServiceModel : public QAbstractTableModel {
   std::vector<Row> rows_;
   std::optional<std::int64_t> planned_;
   bool means_ = false;
-  TimeScale units_[2];
+  std::array<TimeScale, 2> units_;
   std::array<bool, 2> has_unit_{};  // of what is shown, since it was cleared
   int decimals_[2] = {1, 1};
   app::ClockBound bound_;  // of the receivers' latencies

@@ -29,6 +29,7 @@ class TestServiceModel : public QObject {
   void numbers_outside_the_table_are_ignored();
   void a_column_has_one_unit_and_fixed_decimals();
   void while_a_run_is_on_a_unit_only_grows();
+  void latencies_that_are_compared_share_a_unit();
   void what_is_more_than_nothing_is_not_shown_as_nothing();
   void who_comes_by_keyboard_sees_where_the_focus_is_and_finds_the_first_row();
   void names_have_at_least_three_digits_and_one_is_no_more();
@@ -181,7 +182,7 @@ void TestServiceModel::while_a_run_is_on_a_unit_only_grows() {
   constexpr int p99 = ServiceModel::first_figure_column + 1;
   app::LiveFigures figures;
   const auto show = [&](double p99_us) {
-    figures.receivers = {{1, 5, 1.0, 7.0, p99_us}};
+    figures.receivers = {{1, 5, 1.0, app::unknown, p99_us}};
     model.update(figures);
     return model.headerData(p99, Qt::Horizontal).toString() + QStringLiteral(": ") + cell(model, 0, p99);
   };
@@ -197,6 +198,36 @@ void TestServiceModel::while_a_run_is_on_a_unit_only_grows() {
   QCOMPARE(show(2'300), QStringLiteral("p99, ms: 2.30"));
   model.clear_figures();
   QCOMPARE(show(160.4), QStringLiteral("p99, µs: 160.4"));
+}
+
+void TestServiceModel::latencies_that_are_compared_share_a_unit() {
+  ServiceModel model(app::Role::receivers);
+  model.set_amount(2);
+  app::LiveFigures figures;
+  const auto told = [&] {
+    QStringList columns;
+    for (const int column : {ServiceModel::first_figure_column + 0, ServiceModel::first_figure_column + 1})
+      columns << model.headerData(column, Qt::Horizontal).toString() + QStringLiteral(": ") + cell(model, 0, column);
+    return columns.join(QStringLiteral("; "));
+  };
+  const auto show = [&](double mean_us, double p99_us) {
+    figures.receivers = {{1, 5, 1.0, mean_us, p99_us}};
+    model.update(figures);
+    return told();
+  };
+  QCOMPARE(show(366.2, 970), QString::fromUtf8("latency, µs: 366.2; p99, µs: 970.0"));
+  QCOMPARE(show(366.2, 2'640), QString::fromUtf8("latency, µs: 366.2; p99, µs: 2\u202F640"));
+  QCOMPARE(show(366.2, 12'300), QStringLiteral("latency, ms: 0.366; p99, ms: 12.30"));  // five digits are too many
+  QCOMPARE(show(366.2, 2'640), QStringLiteral("latency, ms: 0.366; p99, ms: 2.64"));    // a run is on
+  QCOMPARE(show(1'450, 2'640), QStringLiteral("latency, ms: 1.45; p99, ms: 2.64"));
+  QCOMPARE(show(60, 90), QString::fromUtf8("latency, µs: 60.0; p99, µs: 90.0"));  // of which the larger unit shows too little
+  QCOMPARE(show(366.2, 12'300), QStringLiteral("latency, ms: 0.366; p99, ms: 12.30"));
+  QCOMPARE(show(366.2, 2'640), QStringLiteral("latency, ms: 0.366; p99, ms: 2.64"));
+  model.set_means(true);  // the result's, which do not change any more
+  QCOMPARE(told(), QString::fromUtf8("latency, µs: 366.2; p99, µs: 2\u202F640"));
+  model.set_means(false);
+  model.clear_figures();
+  QCOMPARE(show(60, 700'000), QString::fromUtf8("latency, µs: 60.0; p99, ms: 700.00"));  // no unit has room for both
 }
 
 void TestServiceModel::what_is_more_than_nothing_is_not_shown_as_nothing() {
