@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <tuple>
 
 #include "app/control/recovery.h"
 #include "ui/widget/chart_legend.h"
@@ -159,10 +160,10 @@ void ChartsCard::add_sample(const app::LiveFigures& figures) {
                    figures.in_flight_bound});
   show_in_flight_bound(silent ? 0 : figures.in_flight_bound, figures.in_flight_is_below_bound());
   const bool still = !window_.is_live();
-  const double span_s = window_.span_s();
-  const bool newest = window_.shows_newest();
+  const auto axis = [this] { return std::tuple(window_.span_s(), window_.shows_newest(), window_.begins_with_run()); };
+  const auto before = axis();
   window_.set_limits(latency_.first_time(), latency_.last_time());
-  const bool scaled = window_.span_s() != span_s || window_.shows_newest() != newest;
+  const bool scaled = axis() != before;
   if (scaled && isVisible()) return window_changed();  // both axes in one moment
   if (still || !isVisible()) return;
   if (!draw_timer_.isActive()) draw_timer_.start();
@@ -211,6 +212,8 @@ void ChartsCard::set_running(bool running) {
   const QString word = running || latency_.empty() ? QStringLiteral("now") : QStringLiteral("end");
   latency_chart_->set_newest_word(word);
   rate_chart_->set_newest_word(word);
+  window_.set_over(!running && !latency_.empty());
+  window_changed();
 }
 
 void ChartsCard::set_paused(bool paused) {

@@ -72,7 +72,7 @@ void CurveItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option,
   painter->save();
   painter->setClipRect(chart_->plotArea());
   painter->setRenderHint(QPainter::Antialiasing);
-  const std::vector<ChartMark> marks = history_.marks_between(from_s_, to_s_);
+  const std::vector<ChartMark> marks = history_.marks_between(from_s_, drawn_to_s_);
   draw_mark_lines(*painter, marks);
   for (const Curve& curve : curves_) draw_curve(*painter, curve);
   draw_mark_words(*painter, marks);
@@ -116,7 +116,7 @@ void CurveItem::draw_curve(QPainter& painter, const Curve& curve) {
   // One sample more on either side, so that lines run to the edges.
   std::size_t at = history_.index_from(from_s_);
   if (at > 0) --at;
-  std::size_t end = std::min(history_.index_from(to_s_) + 1, history_.size());
+  std::size_t end = std::min(history_.index_from(drawn_to_s_) + 1, history_.size());
   const QPen pen(curve.color, series_line_px, Qt::SolidLine, Qt::FlatCap, Qt::BevelJoin);
   std::vector<QPointF> markers;
   points_.clear();

@@ -46,8 +46,8 @@ class CurveItem : public QGraphicsItem {
     text_ = text, setting_ = setting, fault_ = fault, surface_ = surface;
   }
   void set_font(const QFont& font) { font_ = font; }
-  /// The time at the plot's left and right edge.
-  void set_window(double from_s, double to_s) { from_s_ = from_s, to_s_ = to_s; }
+  /// The time at the plot's left and right edge, and up to when there is something to draw.
+  void set_window(double from_s, double to_s, double drawn_to_s) { from_s_ = from_s, to_s_ = to_s, drawn_to_s_ = drawn_to_s; }
   void refresh() { update(); }
 
   QRectF boundingRect() const override;
@@ -66,7 +66,7 @@ class CurveItem : public QGraphicsItem {
   std::vector<Curve> curves_;
   QColor text_, setting_, fault_, surface_;
   QFont font_;
-  double from_s_ = -60, to_s_ = 0;
+  double from_s_ = 0, to_s_ = 60, drawn_to_s_ = 0;
   std::vector<QPointF> points_;  // reused
 };
 

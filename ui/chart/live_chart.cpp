@@ -87,7 +87,6 @@ LiveChart::LiveChart(const Theme& theme, Spec spec, const ChartHistory& history,
   setRenderHint(QPainter::Antialiasing);
 
   time_axis_->setLabelsPosition(QCategoryAxis::AxisLabelsPositionOnValue);
-  time_axis_->setRange(-TimeWindow::span_default_s, 0);
   chart()->addAxis(time_axis_, Qt::AlignBottom);
   chart()->addAxis(value_axis_, Qt::AlignLeft);
   value_axis_->setLabelsPosition(QCategoryAxis::AxisLabelsPositionOnValue);
@@ -169,34 +168,35 @@ void LiveChart::set_newest_word(const QString& word) {
 }
 
 bool LiveChart::tells_run_times() const {
-  return !history_.empty() && (!window_.is_live() || newest_word_ != QLatin1String("now"));
+  return !window_.is_live() || newest_word_ != QLatin1String("now") || window_.begins_with_run();
 }
 
 void LiveChart::scale_times() {
   const double now_s = window_.now_s(), step = time_step(window_.span_s());
-  TimeLabels labels{.span_s = window_.span_s(), .behind_s = now_s - window_.to_s(), .of_run = tells_run_times()};
-  if (labels.of_run) labels.zero_s = now_s;
+  TimeLabels labels{.right_s = window_.to_s(), .span_s = window_.span_s(), .of_run = tells_run_times()};
+  if (!labels.of_run) labels.right_s -= now_s;
+  const bool grows = window_.is_live() && newest_word_ == QLatin1String("now") && window_.begins_with_run();
+  const bool ends_with_newest = !grows && std::abs(window_.to_s() - now_s) < 1e-6;
   const int decimals = now_s < finer_below_s || step <= 1 ? 1 : 0;
-  labels.newest = window_.shows_newest() ? newest_word_ : fixed_text(now_s, decimals) + QStringLiteral(" s");
+  if (ends_with_newest) labels.newest = window_.shows_newest() ? newest_word_ : fixed_text(now_s, decimals) + QStringLiteral(" s");
   if (labels == time_labels_) return;
   time_labels_ = labels;
   remove_labels(*time_axis_);
-  const double right = -labels.behind_s, left = right - labels.span_s;
+  const double right = labels.right_s, left = right - labels.span_s;
   time_axis_->setRange(left, right);
   time_axis_->setStartValue(left);
-  const bool newest_in_sight = labels.behind_s < 1e-6;  // at the right end
-  double told = std::ceil((left + labels.zero_s) / step - 1e-9) * step;
+  double told = std::ceil(left / step - 1e-9) * step;
   if (labels.of_run) told = std::max(0.0, told);  // before its start a run has no seconds
-  for (; told <= right + labels.zero_s + 1e-6; told += step) {
-    if (newest_in_sight && std::abs(told - labels.zero_s) < newest_room * step) continue;
-    time_axis_->append(QStringLiteral("%1 s").arg(with_minus(app::axis_number(told))), told - labels.zero_s);
+  for (; told <= right + 1e-6; told += step) {
+    if (ends_with_newest && right - told < newest_room * step) continue;
+    time_axis_->append(QStringLiteral("%1 s").arg(with_minus(app::axis_number(told))), told);
   }
-  if (newest_in_sight) time_axis_->append(labels.newest, 0);
+  if (ends_with_newest) time_axis_->append(labels.newest, right);
 }
 
 LiveChart::Extent LiveChart::extent_in_window(bool on_right) const {
   Extent extent{nowhere, nowhere, nowhere};
-  const std::size_t end = std::min(history_.index_from(window_.to_s()) + 1, history_.size());
+  const std::size_t end = std::min(history_.index_from(window_.shown_to_s()) + 1, history_.size());
   for (std::size_t series = 0; series < spec_.series.size(); ++series) {
     if (spec_.series[series].on_right != on_right) continue;
     for (std::size_t at = history_.index_from(window_.from_s()); at < end; ++at) {
@@ -287,7 +287,7 @@ void LiveChart::update_curves() {
     curves.push_back({i, t.series[series.color], series.marker, scale});
   }
   curves_->set_curves(std::move(curves));
-  curves_->set_window(window_.from_s(), window_.to_s());
+  curves_->set_window(window_.from_s(), window_.to_s(), window_.shown_to_s());
   curves_->refresh();
 }
 
@@ -302,7 +302,7 @@ QString LiveChart::value_text(const Series& series, std::size_t index, std::size
 void LiveChart::set_reading(double t_s) {
   reading_s_ = t_s;
   const std::size_t at = std::isnan(t_s) ? history_.size() : history_.nearest(t_s);
-  if (at >= history_.size() || history_.time(at) < window_.from_s() || history_.time(at) > window_.to_s() + 1e-9) {
+  if (at >= history_.size() || history_.time(at) < window_.from_s() || history_.time(at) > window_.shown_to_s() + 1e-9) {
     setAccessibleDescription({});
     return reading_->hide();
   }
@@ -319,7 +319,7 @@ void LiveChart::set_reading(double t_s) {
 QStringList LiveChart::marks_at(double t_s) const {
   const double near_s = window_.span_s() * mark_near_px / std::max(chart()->plotArea().width(), 1.0);
   QStringList lines;
-  for (const ChartMark& mark : history_.marks_between(std::max(t_s - near_s, window_.from_s()), std::min(t_s + near_s, window_.to_s()))) {
+  for (const ChartMark& mark : history_.marks_between(std::max(t_s - near_s, window_.from_s()), std::min(t_s + near_s, window_.shown_to_s()))) {
     if (lines.size() == mark_lines_max) return lines << QStringLiteral("…");
     lines << mark.detail;
   }
@@ -404,12 +404,12 @@ void LiveChart::focusOutEvent(QFocusEvent* event) {
 
 void LiveChart::keyPressEvent(QKeyEvent* event) {
   const double step = window_.span_s() / 60;
-  const double at = std::isnan(reading_s_) ? window_.to_s() : reading_s_;
+  const double at = std::isnan(reading_s_) ? window_.shown_to_s() : reading_s_;
   switch (event->key()) {
     case Qt::Key_Left:
       return read_by_key(std::max(at - step, window_.from_s()));
     case Qt::Key_Right:
-      return read_by_key(std::min(at + step, window_.to_s()));
+      return read_by_key(std::min(at + step, window_.shown_to_s()));
     case Qt::Key_Plus:
       return emit zoom_requested(zoom_per_notch, at);
     case Qt::Key_Minus:

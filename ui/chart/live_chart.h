@@ -44,8 +44,8 @@ class LiveChart : public QChartView {
   /// Takes up the window and what the history has in it.
   void show_window(const TimeWindow& window);
   void set_logarithmic(bool logarithmic);
-  /// What the newest instant is called on the axis: "now" while it moves, "end" once it does not. What is "now" is told from there
-  /// backwards; with any other word, and while the window is held, the axis has the seconds of the run, as readings and reasons have.
+  /// What the newest instant is called on the axis: "now" while it moves, "end" once it does not. The axis has the seconds of the run, as
+  /// readings and reasons have; where the newest is "now" and the window moves along, it is told from there backwards.
   void set_newest_word(const QString& word);
   /// Shows the values at this instant; NaN: none.
   void set_reading(double t_s);
@@ -118,9 +118,9 @@ class LiveChart : public QChartView {
   TimeScale scale_;
   /// What the time axis says now.
   struct TimeLabels {
-    double span_s = -1, behind_s = 0, zero_s = 0;  // zero_s: what is told of 0 on the axis, where the newest is
+    double right_s = 0, span_s = -1;  // since the run's start, or else since the newest
     bool of_run = false;
-    QString newest{};
+    QString newest{};  // empty: it is not at the right end
     bool operator==(const TimeLabels&) const = default;
   } time_labels_;
   QString newest_word_ = QStringLiteral("now");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which part of the past the charts show. Live it follows the newest sample, at first over ten seconds and, as there is more to show,
-// over up to sixty; panning or pausing holds it still; zooming changes its span.
+// Which part of a run the charts show. Live it begins where the run begins, at first over ten seconds and, as there is more to show, in
+// steps over up to sixty; then it follows the newest sample. Once the run is over it shows all of a run that is no longer than that. Panning
+// or pausing holds it still; zooming changes its span.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 namespace n2nq::ui {
@@ -16,9 +18,15 @@ class TimeWindow {
 
   /// The newest and oldest instants there are; moves a live window along.
   void set_limits(double oldest_s, double newest_s);
+  /// Whether no more will come.
+  void set_over(bool over);
 
-  /// Where the right edge of the axis counts as "now".
+  /// The newest instant, or what it was when the window was held or moved last.
   double now_s() const { return now_s_; }
+  /// Up to here there is something to show: right of it is room for what comes, and none for what comes while the window is held.
+  double shown_to_s() const { return std::min(to_s_, now_s_); }
+  /// Whether the run's begin is at the left edge.
+  bool begins_with_run() const { return from_s() <= begin_s() + 1e-9; }
   /// Whether that is the newest there is: a held window stays behind it.
   bool shows_newest() const { return now_s_ == newest_s_; }
   double from_s() const { return to_s_ - span_s_; }
@@ -42,13 +50,15 @@ class TimeWindow {
 
  private:
   void clamp();
+  void follow();
   void note_seen();
+  double begin_s() const;
   double span_for(double seconds) const;
 
   double oldest_s_ = 0, newest_s_ = 0;
-  double now_s_ = 0, to_s_ = 0, span_s_ = span_at_first_s;
+  double now_s_ = 0, to_s_ = span_at_first_s, span_s_ = span_at_first_s;
   double seen_from_s_ = std::numeric_limits<double>::quiet_NaN(), seen_to_s_ = seen_from_s_;
-  bool live_ = true;
+  bool live_ = true, over_ = false;
   bool zoomed_ = false;
 };
 

@@ -79,7 +79,8 @@ class TestCharts : public QObject {
   void a_point_without_neighbours_is_drawn();
   void latencies_below_0_are_drawn();
   void pause_holds_the_charts_and_records_on();
-  void what_stands_still_has_the_seconds_of_its_run();
+  void a_held_young_picture_is_not_filled();
+  void the_time_axis_begins_with_the_run();
   void a_held_picture_stays_longer_than_ten_minutes();
   void what_was_seen_while_held_is_bounded();
   void the_clocks_of_the_run_before_are_forgotten();
@@ -271,73 +272,98 @@ void TestCharts::latencies_below_0_are_drawn() {
 
 void TestCharts::pause_holds_the_charts_and_records_on() {
   ShownCard card;
-  card.add_samples(0, 100, 400);
+  card.add_samples(0, 700, 400);
   card.set_paused(true);
   const double held = card.window().to_s();
   const auto newest = [](LiveChart* chart) {
     return qobject_cast<QCategoryAxis*>(chart->chart()->axes(Qt::Horizontal).front())->categoriesLabels().last();
   };
   QCOMPARE(newest(card.latency_chart()), QStringLiteral("now"));
-  card.add_samples(100, 200, 400);
+  card.add_samples(700, 800, 400);
   for (const bool running : {true, false}) {
     card.set_running(running);
-    for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(newest(chart), QStringLiteral("9.9 s"));
+    for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(newest(chart), QStringLiteral("69.9 s"));
   }
   QCOMPARE(card.window().to_s(), held);
-  QCOMPARE(card.latency_history().size(), std::size_t(200));
+  QCOMPARE(card.latency_history().size(), std::size_t(800));
   card.set_paused(false);
   QCOMPARE(card.window().to_s(), card.latency_history().last_time());
   for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(newest(chart), QStringLiteral("end"));
   card.add_sample(sample(-1, 400));  // before the common start
-  QCOMPARE(card.latency_history().size(), std::size_t(200));
+  QCOMPARE(card.latency_history().size(), std::size_t(800));
 }
 
-void TestCharts::what_stands_still_has_the_seconds_of_its_run() {
+void TestCharts::a_held_young_picture_is_not_filled() {
+  ShownCard card;
+  card.set_running(true);
+  card.add_samples(0, 40, 400);
+  card.set_paused(true);
+  const auto plot = [&card] { return card.rate_chart()->grab(card.rate_chart()->chart()->plotArea().toRect()).toImage(); };
+  const QImage held = plot();
+  card.add_samples(40, 80, 400);
+  card.set_running(true);  // draws at once
+  QVERIFY(plot() == held);
+  card.rate_chart()->set_reading(7.0);
+  QVERIFY(card.rate_chart()->reading_lines().isEmpty());
+  card.set_paused(false);
+  QVERIFY(plot() != held);
+}
+
+void TestCharts::the_time_axis_begins_with_the_run() {
   ShownCard card;
   const auto told = [](LiveChart* chart) {
-    return qobject_cast<QCategoryAxis*>(chart->chart()->axes(Qt::Horizontal).front())->categoriesLabels();
+    return qobject_cast<QCategoryAxis*>(chart->chart()->axes(Qt::Horizontal).front())->categoriesLabels().join(u' ');
   };
-  const auto are = [&](const QStringList& wanted) {
-    for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(told(chart), wanted);
+  const auto are = [&](const char* wanted) {
+    for (LiveChart* chart : {card.latency_chart(), card.rate_chart()}) QCOMPARE(told(chart), QString::fromUtf8(wanted));
   };
   const auto draw = [&card] {  // at once
     card.set_paused(true);
     card.set_paused(false);
   };
+  const char* const of_first = "0 s 2 s 4 s 6 s 8 s 10 s";
+  const char* const from_now = "−60 s −45 s −30 s −15 s now";
   card.set_running(true);
-  const QStringList from_now = {QStringLiteral("−10 s"), QStringLiteral("−8 s"), QStringLiteral("−6 s"),
-                                QStringLiteral("−4 s"),  QStringLiteral("−2 s"), QStringLiteral("now")};
-  are(from_now);
+  are(of_first);
   card.set_paused(true);
-  are(from_now);  // nothing ran yet
+  are(of_first);  // nothing ran yet
   card.set_paused(false);
   card.add_samples(0, 50, 400);
   draw();
-  are(from_now);
+  are(of_first);
   card.set_running(false);
-  const QStringList of_run = {QStringLiteral("0 s"), QStringLiteral("2 s"), QStringLiteral("4 s"), QStringLiteral("end")};
-  are(of_run);
+  are("0 s 1 s 2 s 3 s 4 s end");  // the whole width is the run's
   card.latency_chart()->set_reading(2.0);
   QCOMPARE(card.latency_chart()->reading_lines().value(0), QStringLiteral("at 2.0 s"));
   card.add_samples(50, 62, 400);
   draw();
-  are(of_run);  // 6 s would stand on the end at 6.1 s
+  are("0 s 2 s 4 s end");  // 6 s would stand on the end at 6.1 s
   card.add_samples(62, 70, 400);
   draw();
-  are({QStringLiteral("0 s"), QStringLiteral("2 s"), QStringLiteral("4 s"), QStringLiteral("6 s"), QStringLiteral("end")});
+  are("0 s 2 s 4 s 6 s end");
   card.set_running(true);
-  are(from_now);
+  are(of_first);
   card.set_paused(true);
   card.add_samples(70, 71, 400);
-  are({QStringLiteral("0 s"), QStringLiteral("2 s"), QStringLiteral("4 s"), QStringLiteral("6 s"), QStringLiteral("6.9 s")});
+  are(of_first);
+  card.set_paused(false);
+  card.add_samples(71, 120, 400);
+  draw();
+  are("0 s 5 s 10 s 15 s");
+  card.add_samples(120, 700, 400);
+  draw();
+  are(from_now);
+  card.set_paused(true);
+  card.add_samples(700, 701, 400);
+  are("15 s 30 s 45 s 60 s 69.9 s");
   card.set_paused(false);
   are(from_now);
-  card.add_samples(71, 6941, 400);
+  card.add_samples(701, 6941, 400);
   card.set_running(false);
   draw();
-  QVERIFY2(!told(card.latency_chart()).contains(QStringLiteral("690 s")), qPrintable(told(card.latency_chart()).join(QStringLiteral(", "))));
-  emit card.latency_chart()->pan_requested(-2);  // the end, which it would stand on, is out of sight then
-  QVERIFY2(told(card.latency_chart()).last() == QStringLiteral("690 s"), qPrintable(told(card.latency_chart()).join(QStringLiteral(", "))));
+  are("645 s 660 s 675 s end");
+  emit card.latency_chart()->pan_requested(-2);  // the end, which 690 s would stand on, is out of sight then
+  are("645 s 660 s 675 s 690 s");
 }
 
 void TestCharts::a_held_picture_stays_longer_than_ten_minutes() {
@@ -427,10 +453,22 @@ void TestCharts::a_late_answer_leaves_no_gap_and_silence_does() {
 void TestCharts::the_axis_grows_with_a_short_run() {
   TimeWindow window;
   QCOMPARE(window.span_s(), 10.0);
-  window.set_limits(0, 5);
+  QCOMPARE(window.from_s(), 0.0);
+  window.set_limits(0.3, 5);  // the first sample comes a little later than the run's begin
   QCOMPARE(window.span_s(), 10.0);
-  window.set_limits(0, 11);
+  QVERIFY(window.begins_with_run());
+  QCOMPARE(window.shown_to_s(), 5.0);
+  window.set_limits(0.3, 11);
   QCOMPARE(window.span_s(), 15.0);
+  QVERIFY(window.begins_with_run());
+  window.set_over(true);
+  QCOMPARE(window.span_s(), 11.0);
+  QVERIFY(window.begins_with_run());
+  window.set_limits(0.3, 62);
+  QCOMPARE(window.span_s(), 62.0);
+  window.set_over(false);
+  QCOMPARE(window.span_s(), 60.0);
+  QVERIFY(!window.begins_with_run());
   QVERIFY(window.is_default());
   window.set_limits(0, 300);
   QCOMPARE(window.span_s(), 60.0);
