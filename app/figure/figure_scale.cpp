@@ -14,11 +14,13 @@ namespace {
 constexpr int linear_steps = 5;
 constexpr double decades_for_tens_only = 3;  // a longer axis is written at 1, 10, 100 alone
 
-double nice_step(double span, int wanted) {
+/// `whole`: of things that are counted nothing is written between two whole numbers, where there are any in sight.
+double nice_step(double span, int wanted, bool whole) {
   const double rough = span / std::max(1, wanted);
+  if (whole && rough < 1 && span >= 1) return 1;
   const double decade = std::pow(10, std::floor(std::log10(rough)));
   for (const double lead : {1.0, 2.0, 2.5, 5.0}) {
-    if (lead * decade >= rough * (1 - 1e-9)) return lead * decade;
+    if (lead * decade >= rough * (1 - 1e-9)) return whole && lead * decade == 2.5 ? 2 : lead * decade;
   }
   return 10 * decade;
 }
@@ -67,7 +69,7 @@ FigureScale::FigureScale(const FigureAxis& axis, double lowest, double highest, 
     if (axis.from_zero) from_ = std::min(0.0, from_), to_ = std::max(to_, 0.0);
     if (to_ <= from_) from_ -= from_ == 0 || axis.from_zero ? 0 : std::abs(from_) / 10, to_ += to_ == 0 ? 1 : std::abs(to_) / 10;
     if (whole_steps) {
-      const double step = nice_step(to_ - from_, linear_steps);
+      const double step = nice_step(to_ - from_, linear_steps, is_count());
       from_ = std::floor(from_ / step + 1e-9) * step;
       to_ = std::ceil(to_ / step - 1e-9) * step;
     }
@@ -103,7 +105,7 @@ std::vector<FigureScale::Tick> FigureScale::ticks(int wanted) const {
     return out;
   }
   if (logarithmic()) return decades();
-  const double step = nice_step(to_ - from_, wanted);
+  const double step = nice_step(to_ - from_, wanted, is_count());
   for (double at = std::ceil(from_ / step - 1e-9); at * step <= to_ + step * 1e-9; ++at) {
     const double value = at * step;
     out.push_back({value, axis_number(std::abs(value) < step * 1e-6 ? 0 : value)});

@@ -29,6 +29,7 @@ class FigureScale {
 
  private:
   bool logarithmic() const { return axis_.logarithmic || axis_.percentiles; }
+  bool is_count() const { return axis_.unit.isEmpty(); }
   std::vector<Tick> decades() const;
 
   FigureAxis axis_;

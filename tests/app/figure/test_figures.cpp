@@ -35,6 +35,16 @@ TEST(FigureScale, LinearAxesEndAtWrittenValues) {
   EXPECT_DOUBLE_EQ(scale.place(50), 0.5);
 }
 
+TEST(FigureScale, OfWhatIsCountedNothingIsWrittenBetweenWholeNumbers) {
+  const FigureScale services({.title = "Services"}, 1, 10, false);
+  EXPECT_EQ(texts(services.ticks(4)), QStringList({"2", "4", "6", "8", "10"}));
+  EXPECT_EQ(texts(services.ticks(18)), QStringList({"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}));
+  EXPECT_EQ(texts(FigureScale({.title = "Services"}, 1, 101, false).ticks(4)), QStringList({"25", "50", "75", "100"}));
+  EXPECT_EQ(texts(FigureScale({.title = "Delay", .unit = "ms"}, 1, 10, false).ticks(4)), QStringList({"2.5", "5", "7.5", "10"}));
+  const FigureScale lost({.title = "Lost", .from_zero = true}, 0, 2, true);
+  EXPECT_EQ(texts(lost.ticks(5)), QStringList({"0", "1", "2"}));
+}
+
 TEST(FigureScale, LogarithmicAxesAreWrittenInOnesTwosAndFives) {
   const FigureScale scale({.title = "Latency", .logarithmic = true}, 30, 1800, true);
   EXPECT_EQ(scale.from(), 20);
