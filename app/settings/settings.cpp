@@ -258,4 +258,14 @@ std::vector<std::string> remarks(const Settings& s) {
   return out;
 }
 
+std::string why_without_effect(const Settings& settings, std::string_view key) {
+  if (key.starts_with("responses.") && !settings.queue.responses)
+    return "Receiver responses are off, and nothing is confirmed. It counts once they are on.";
+  if (key == "log_sample_every" && settings.log != LogMode::sampled)
+    return std::string("Log has ") + (settings.log == LogMode::all ? "every message" : "none") + ". It counts once Log is a sample.";
+  if (key == "senders.start" && settings.interval().num_ns == 0)
+    return "With delay 0 all senders send at once, as fast as the socket takes it. It counts with a delay or a rate.";
+  return {};
+}
+
 }  // namespace n2nq::app

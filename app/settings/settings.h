@@ -165,5 +165,7 @@ std::string value_text(const Settings& settings, std::string_view key);
 std::vector<SettingsError> validate(const Settings& settings);
 /// Things that are allowed but should be known before the start ("after-time caps the rate at budget / retention: …").
 std::vector<std::string> remarks(const Settings& settings);
+/// Of a key that changes nothing in a run with these settings: why, and what would make it count, in a sentence or two. Empty: it counts.
+std::string why_without_effect(const Settings& settings, std::string_view key);
 
 }  // namespace n2nq::app

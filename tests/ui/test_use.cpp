@@ -48,6 +48,7 @@ class TestUse : public QObject {
   void a_refused_text_leaves_no_part_of_it_behind();
   void the_keyboard_stays_where_it_was();
   void what_has_no_effect_in_a_run_is_locked();
+  void what_counts_only_with_other_choices_says_with_which();
   void headings_are_whole_at_1280_by_720();
   void no_table_cuts_a_row();
   void waiting_texts_are_whole();
@@ -428,6 +429,36 @@ void TestUse::what_has_no_effect_in_a_run_is_locked() {
     QVERIFY2(bench.form().locked(QString::fromLatin1(key)).contains(QStringLiteral("the run")), key);
   auto* limit = bench.find<QLineEdit>(QStringLiteral("field_messages_tsv_max_mib"));
   QVERIFY(limit->isReadOnly() && limit->toolTip().contains(QStringLiteral("Locked")));
+}
+
+void TestUse::what_counts_only_with_other_choices_says_with_which() {
+  BenchWindow bench;
+  activate(bench);
+  QVERIFY(bench.click(QStringLiteral("button_advanced")));
+  auto* window = bench.find<QLineEdit>(QStringLiteral("field_responses_window"));
+  const auto is_closed = [](const QWidget* field) {
+    const bool says = field->toolTip().contains(QStringLiteral("Without effect: ")) && field->toolTip().contains(QStringLiteral("It counts "));
+    return says && field->property("locked").toBool();
+  };
+  QVERIFY2(is_closed(window) && window->isReadOnly(), qPrintable(window->toolTip()));
+  const QString before = window->text();
+  QTest::keyClicks(window, QStringLiteral("7"));
+  QCOMPARE(window->text(), before);
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY(!is_closed(window) && !window->isReadOnly());
+  QVERIFY(bench.type(QStringLiteral("field_responses_window"), QStringLiteral("none")));  // refused
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QVERIFY2(!window->isReadOnly(), "it is to be mended before a start");
+  QVERIFY(bench.type(QStringLiteral("field_responses_window"), QStringLiteral("64")));  // of which 6 is a value already
+  QCOMPARE(bench.form().settings().responses.window, 64);
+  window->clearFocus();
+  QVERIFY(is_closed(window) && window->isReadOnly());
+  QVERIFY(bench.click(QStringLiteral("field_queue_responses")));
+  QCOMPARE(window->text(), QStringLiteral("64"));
+  const auto* start = bench.find<QWidget>(QStringLiteral("field_senders_start"));
+  QVERIFY(!is_closed(start));
+  QVERIFY(bench.type(QStringLiteral("field_senders_delay_ms"), QStringLiteral("0")));
+  QVERIFY2(is_closed(start), qPrintable(start->toolTip()));
 }
 
 void TestUse::headings_are_whole_at_1280_by_720() {

@@ -110,6 +110,16 @@ QString SettingsForm::locked(const QString& key) const {
   return reason.isEmpty() ? reason : QStringLiteral("Locked: %1. Stop the run to change this.").arg(reason);
 }
 
+QString SettingsForm::without_effect(const QString& key) const {
+  const QString why = qt_text(app::why_without_effect(settings_, key.toStdString()));
+  return why.isEmpty() || !problem(key).isEmpty() ? QString() : QStringLiteral("Without effect: %1").arg(why);
+}
+
+QString SettingsForm::closed(const QString& key) const {
+  const QString lock = locked(key);
+  return lock.isEmpty() ? without_effect(key) : lock;
+}
+
 QString SettingsForm::label(const QString& key) {
   const app::KeyInfo* info = app::find_key(key.toStdString());
   return info ? qt_text(info->label) : key;

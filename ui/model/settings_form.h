@@ -52,6 +52,11 @@ class SettingsForm : public QObject {
   void refresh_locks() { emit lock_changed(); }
   /// Empty: can be changed. Otherwise a sentence for the tooltip.
   QString locked(const QString& key) const;
+  /// Empty: it counts. Otherwise why it does not with the present values, and what would make it count, for the tooltip; the value stays as
+  /// it is. One with a problem is to be mended whether it counts or not.
+  QString without_effect(const QString& key) const;
+  /// Why a field of the key takes nothing now: either of both. Empty: it does.
+  QString closed(const QString& key) const;
 
   static QString label(const QString& key);
   /// Meaning, unit and range, for a tooltip.

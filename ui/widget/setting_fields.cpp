@@ -29,7 +29,8 @@ QString unit_of(const QString& key) {
 
 QString field_tooltip(const SettingsForm& form, const QString& key) {
   const QString meaning = SettingsForm::explanation(key);
-  return form.locked(key).isEmpty() ? meaning : meaning + QStringLiteral("\n\n") + form.locked(key);
+  const QString closed = form.closed(key);
+  return closed.isEmpty() ? meaning : meaning + QStringLiteral("\n\n") + closed;
 }
 
 QString field_object_name(const QString& key) {
@@ -74,7 +75,6 @@ TextField::TextField(SettingsForm& form, const QString& key, QWidget* parent) : 
   connect(&form_, &SettingsForm::changed, this, &TextField::show_value);
   connect(&form_, &SettingsForm::lock_changed, this, &TextField::show_lock);
   show_value();
-  show_lock();
 }
 
 void TextField::focusInEvent(QFocusEvent* event) {
@@ -86,6 +86,7 @@ void TextField::focusOutEvent(QFocusEvent* event) {
   UnitEdit::focusOutEvent(event);
   // A menu or another window that comes in between ends no edit.
   if (event->reason() != Qt::PopupFocusReason && event->reason() != Qt::ActiveWindowFocusReason) form_.end_edit();
+  show_lock();
 }
 
 void TextField::show_value() {
@@ -99,10 +100,13 @@ void TextField::show_value() {
   }
   set_refused(!form_.problem(key_).isEmpty());
   setAccessibleDescription(form_.problem(key_));
+  show_lock();
 }
 
 void TextField::show_lock() {
-  set_locked(form_.locked(key_), field_tooltip(form_, key_));
+  // What is being typed is not locked on the way: a text that was refused is mended whether it counts or not.
+  const bool being_typed = hasFocus() && !isReadOnly();
+  set_locked(being_typed ? form_.locked(key_) : form_.closed(key_), field_tooltip(form_, key_));
 }
 
 ChoiceBox::ChoiceBox(const Theme& theme, QWidget* parent) : QComboBox(parent), theme_(theme) {
@@ -177,14 +181,13 @@ WordField::WordField(SettingsForm& form, const QString& key, const QStringList& 
   }
   connect(this, &QComboBox::activated, this, [this](int index) { form_.set(key_, itemData(index).toString()); });
   connect(&form_, &SettingsForm::changed, this, &WordField::show_value);
-  const auto show_lock = [this] { set_locked(form_.locked(key_), field_tooltip(form_, key_)); };
-  connect(&form_, &SettingsForm::lock_changed, this, show_lock);
+  connect(&form_, &SettingsForm::lock_changed, this, &WordField::show_value);
   show_value();
-  show_lock();
 }
 
 void WordField::show_value() {
   setCurrentIndex(findData(form_.text(key_)));
+  set_locked(form_.closed(key_), field_tooltip(form_, key_));
 }
 
 ProblemLine::ProblemLine(SettingsForm& form, const QStringList& keys, QWidget* parent)

@@ -2,7 +2,7 @@
 // Fields that edit one key of the settings each, and the line beside them that says why a value was refused.
 //
 // They hold no rule and no value of their own: the SettingsForm does. Each takes its tooltip from the key's meaning, shows its unit inside,
-// and is locked with the form's reason while nothing can be changed.
+// and is locked with the form's reason while nothing can be changed, or nothing would come of it.
 #pragma once
 
 #include <QComboBox>

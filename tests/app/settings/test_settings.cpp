@@ -350,6 +350,32 @@ TEST(settings, remarks_say_what_should_be_known_before_the_start) {
   EXPECT_TRUE(remarks(s)[0].starts_with("messages.tsv will be cut at 1 MiB"));
 }
 
+TEST(settings, a_key_without_effect_says_what_makes_it_count) {
+  const auto idle = [](std::initializer_list<std::pair<const char*, const char*>> values) {
+    Settings s;
+    for (const auto& [key, text] : values) EXPECT_FALSE(set_value(s, key, text)) << key;
+    std::set<std::string> out;
+    for (const KeyInfo& info : keys()) {
+      const std::string why = why_without_effect(s, info.key);
+      if (why.empty()) continue;
+      EXPECT_NE(why.find(". It counts "), std::string::npos) << why;
+      out.insert(std::string(info.key));
+    }
+    return out;
+  };
+  using Keys = std::set<std::string>;
+  const Keys responses{"responses.window", "responses.deadline_s", "responses.attempts_max"};
+  Keys all = responses;
+  all.insert("log_sample_every");
+  EXPECT_EQ(idle({}), all);
+  EXPECT_EQ(idle({{"log", "off"}}), all);
+  EXPECT_EQ(idle({{"log", "sampled"}}), responses);
+  EXPECT_EQ(idle({{"queue.responses", "true"}, {"log", "sampled"}}), Keys{});
+  EXPECT_EQ(idle({{"queue.responses", "true"}, {"queue.mode", "load-balancer"}, {"log", "sampled"}}), Keys{});
+  EXPECT_EQ(idle({{"queue.responses", "true"}, {"log", "sampled"}, {"senders.delay_ms", "0"}}), Keys{"senders.start"});
+  EXPECT_EQ(idle({{"queue.responses", "true"}, {"log", "sampled"}, {"senders.rate_per_s", "20"}}), Keys{});
+}
+
 TEST(settings, json_has_types) {
   Settings s;
   s.senders.size_max_bytes = 100;

@@ -18,6 +18,7 @@ class TestSettingsForm : public QObject {
   void a_refused_text_keeps_the_last_good_value();
   void an_empty_text_is_refused_where_a_value_is_needed();
   void rules_between_keys_stand_beside_their_key();
+  void what_has_no_effect_keeps_its_value_and_is_mended_all_the_same();
   void a_changed_preset_is_modified_until_it_is_saved();
   void a_name_that_presets_refuse_is_refused();
   void settings_of_a_run_that_are_changed_are_not_called_as_that_run();
@@ -57,6 +58,23 @@ void TestSettingsForm::rules_between_keys_stand_beside_their_key() {
   QVERIFY(!form.problem(QStringLiteral("limits.pending_mib")).isEmpty());
   QVERIFY(form.set(QStringLiteral("limits.pending_mib"), QStringLiteral("4")));
   QVERIFY(form.first_problem_key().isEmpty());
+}
+
+void TestSettingsForm::what_has_no_effect_keeps_its_value_and_is_mended_all_the_same() {
+  ui::SettingsForm form;
+  const QString window = QStringLiteral("responses.window"), responses = QStringLiteral("queue.responses");
+  QVERIFY(form.without_effect(window).contains(QStringLiteral("Receiver responses are off")));
+  QVERIFY(form.set(window, QStringLiteral("16")));
+  QVERIFY(form.set(responses, QStringLiteral("true")));
+  QCOMPARE(form.without_effect(window), QString());
+  QCOMPARE(form.settings().responses.window, 16);
+  QVERIFY(!form.set(window, QStringLiteral("wide")));
+  QVERIFY(form.set(responses, QStringLiteral("false")));
+  QCOMPARE(form.without_effect(window), QString());  // nothing starts until it is mended
+  QVERIFY(form.set(window, QStringLiteral("17")));
+  QVERIFY(!form.without_effect(window).isEmpty());
+  form.set_lock_rule([](const QString&) { return QStringLiteral("the run goes on"); });
+  QVERIFY2(form.closed(window).startsWith(QStringLiteral("Locked: the run goes on")), qPrintable(form.closed(window)));
 }
 
 void TestSettingsForm::a_changed_preset_is_modified_until_it_is_saved() {
