@@ -247,16 +247,37 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
       ::waitpid(other, nullptr, 0);
     });
     QVERIFY(BenchWindow::wait_for([this, other] { return n2nq::app::FolderLock::holder(row().folder + QStringLiteral("/case.lock")) == other; }));
+    const auto read_before = row().runner;
+    QVERIFY(read_before);
     desk().reload();
     QVERIFY(settled());
-    QVERIFY(BenchWindow::wait_for([this] { return row().rests_elsewhere(); }));
+    QVERIFY(BenchWindow::wait_for([this] { return row().is_elsewhere; }));
     QVERIFY(desk().resumable().empty() && !button("button_cases_resume")->isEnabled());
     QCOMPARE(case_state_text(row()), QString::fromUtf8("● elsewhere"));
+    // Nor is it begun anew, and the buttons count without it.
+    QCOMPARE(desk().ticked_rows(), std::vector<int>{own});
+    QCOMPARE(button("button_cases_run")->text(), QStringLiteral("Run selected"));
+    QVERIFY(!button("button_cases_run")->isEnabled());
+    QCOMPARE(button("button_cases_run")->toolTip(), QStringLiteral("Small sweep: another bench works on it"));
+    QCOMPARE(button("button_cases_run_all")->text(), QStringLiteral("Run all 7"));
+    QVERIFY2(button("button_cases_run_all")->toolTip().endsWith(QStringLiteral("without:\nSmall sweep: another bench works on it")),
+             qPrintable(button("button_cases_run_all")->toolTip()));
+    desk().set_ticked(2, true);
+    QCOMPARE(button("button_cases_run")->text(), QStringLiteral("Run selected 1"));
+    QVERIFY(button("button_cases_run")->isEnabled());
+    QVERIFY2(button("button_cases_run")->toolTip().endsWith(QStringLiteral("without:\nSmall sweep: another bench works on it")),
+             qPrintable(button("button_cases_run")->toolTip()));
+    desk().set_ticked(2, false);
+    desk().run({own}, CasesDesk::Begin::anew);
+    QVERIFY(!desk().is_on());
+    QVERIFY2(bench->messages().contains(QStringLiteral("Not begun: Another bench works on it")), qPrintable(bench->messages()));
     ::kill(other, SIGKILL);
     QVERIFY(BenchWindow::wait_for([this] { return n2nq::app::FolderLock::holder(row().folder + QStringLiteral("/case.lock")) == 0; }));
     desk().reload();
     QVERIFY(settled());
     QVERIFY(BenchWindow::wait_for([this] { return !row().is_elsewhere && row().state == CasesDesk::State::stopped; }));
+    // What the other one has run is read, too.
+    QVERIFY(BenchWindow::wait_for([&] { return row().runner && row().runner != read_before; }));
     QCOMPARE(desk().resumable(), std::vector<int>{own});
   }
 

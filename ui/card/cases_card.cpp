@@ -46,6 +46,7 @@ const char* const run_selected_meaning = "Begins the ticked cases, one after the
 const char* const run_all_meaning = "Ticks all cases and begins them anew, one after the other";
 const char* const runs_already = "A test case runs: pause or stop it first";
 const char* const none_ticked = "No case is ticked";
+const char* const works_elsewhere = "%1: another bench works on it";
 const char* const being_read = "Reading the test cases …";
 const char* const ticking_meaning = "Space ticks the chosen case";
 const char* const locked = "A test case runs: what is chosen belongs to it";
@@ -106,7 +107,7 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, const QString& cases
   card->body()->addWidget(make_progress());
   all->addWidget(card);
   connect(copy_, &QPushButton::clicked, this, [this] { emit copy_requested(current_row()); });
-  connect(run_selected_, &QPushButton::clicked, this, [this] { desk_.run(desk_.ticked_rows(), CasesDesk::Begin::anew); });
+  connect(run_selected_, &QPushButton::clicked, this, [this] { desk_.run(selected_rows(), CasesDesk::Begin::anew); });
   connect(run_all_, &QPushButton::clicked, this, &CasesCard::run_all);
   connect(pause_, &QPushButton::clicked, &desk_, &CasesDesk::pause);
   connect(stop_, &QPushButton::clicked, &desk_, &CasesDesk::stop_now);
@@ -399,14 +400,24 @@ void CasesCard::fill_hosts() {
   take_hosts();
 }
 
-/// Those that can be run at the chosen scale.
+/// Those that can be run at the chosen scale, and that nobody else works on.
 std::vector<int> CasesCard::runnable_rows() const {
   std::vector<int> out;
   for (int row = 0; row < static_cast<int>(desk_.rows().size()); ++row) {
     const CasesDesk::Row& at = desk_.rows()[static_cast<std::size_t>(row)];
-    if (at.file.read.file && problem_of(at).isEmpty()) out.push_back(row);
+    if (at.file.read.file && !at.is_elsewhere && problem_of(at).isEmpty()) out.push_back(row);
   }
   return out;
+}
+
+std::vector<int> CasesCard::selected_rows() const {
+  std::vector<int> out = desk_.ticked_rows();
+  std::erase_if(out, [this](int row) { return desk_.rows()[static_cast<std::size_t>(row)].is_elsewhere; });
+  return out;
+}
+
+QString CasesCard::without(const QString& meaning, const QStringList& left_out) {
+  return left_out.isEmpty() ? meaning : QStringLiteral("%1, without:\n%2").arg(meaning, left_out.join(u'\n'));
 }
 
 QString CasesCard::problem_of(const CasesDesk::Row& row) const {
@@ -429,33 +440,37 @@ void CasesCard::run_all() {
 
 void CasesCard::refresh() {
   const bool on = desk_.is_on();
-  const auto ticked = desk_.ticked_rows();
+  const auto selected = selected_rows();
   const auto resumable = desk_.resumable();
   const QString hold = on ? QString::fromLatin1(runs_already) : desk_.hold();
   const QString unfit = choice_problem();
   const QString refused = !desk_.is_loaded() ? QString::fromUtf8(being_read) : hold.isEmpty() ? unfit : hold;
   QString in_the_way;  // of the ticked ones
-  for (const int row : ticked) {
+  for (const int row : selected) {
     if (in_the_way.isEmpty()) in_the_way = problem_of(desk_.rows()[static_cast<std::size_t>(row)]);
   }
-  QStringList left_out;
+  QStringList left_out, ticked_left_out;
   for (const CasesDesk::Row& row : desk_.rows()) {
-    if (const QString problem = problem_of(row); !problem.isEmpty()) left_out += problem;
+    if (!row.file.read.file) continue;
+    if (row.is_elsewhere) {
+      left_out += QString::fromLatin1(works_elsewhere).arg(qt_text(row.file.read.file->title));
+      if (row.ticked) ticked_left_out += left_out.last();
+    } else if (const QString problem = problem_of(row); !problem.isEmpty()) {
+      left_out += problem;
+    }
   }
   const std::size_t runnable = runnable_rows().size();
   copy_->setEnabled(current_row() >= 0);
-  run_selected_->setText(ticked.empty() ? QStringLiteral("Run selected") : QStringLiteral("Run selected %1").arg(ticked.size()));
-  run_selected_->setEnabled(refused.isEmpty() && !ticked.empty() && in_the_way.isEmpty());
+  run_selected_->setText(selected.empty() ? QStringLiteral("Run selected") : QStringLiteral("Run selected %1").arg(selected.size()));
+  run_selected_->setEnabled(refused.isEmpty() && !selected.empty() && in_the_way.isEmpty());
+  const QString none_selected = ticked_left_out.isEmpty() ? QString::fromLatin1(none_ticked) : ticked_left_out.join(u'\n');
   run_selected_->setToolTip(!refused.isEmpty()     ? refused
-                            : ticked.empty()       ? QString::fromLatin1(none_ticked)
-                            : in_the_way.isEmpty() ? QString::fromLatin1(run_selected_meaning)
+                            : selected.empty()     ? none_selected
+                            : in_the_way.isEmpty() ? without(QString::fromLatin1(run_selected_meaning), ticked_left_out)
                                                    : QStringLiteral("Cannot be run at this scale: ") + in_the_way);
   run_all_->setText(desk_.is_loaded() ? QStringLiteral("Run all %1").arg(runnable) : QStringLiteral("Run all"));
   run_all_->setEnabled(refused.isEmpty() && runnable > 0);
-  run_all_->setToolTip(!refused.isEmpty()   ? refused
-                       : left_out.isEmpty() ? QString::fromLatin1(run_all_meaning)
-                                            : QStringLiteral("%1, without those that cannot be run at this scale:\n%2")
-                                                  .arg(QString::fromLatin1(run_all_meaning), left_out.join(u'\n')));
+  run_all_->setToolTip(refused.isEmpty() ? without(QString::fromLatin1(run_all_meaning), left_out) : refused);
   pause_->setEnabled(on && !desk_.is_pausing());
   stop_->setEnabled(on);
   // What was begun goes on with the choice of then; what waits since a pause begins with the present one.
@@ -473,9 +488,9 @@ void CasesCard::refresh() {
   for (const app::Scale scale : app::all_scales) {
     const auto at = static_cast<std::size_t>(scale);
     double seconds = 0;
-    for (const int row : ticked) seconds += desk_.rows()[static_cast<std::size_t>(row)].estimates[at].seconds;
+    for (const int row : selected) seconds += desk_.rows()[static_cast<std::size_t>(row)].estimates[at].seconds;
     const QString name = QString::fromLatin1(scale_names[at]);
-    scales_[at]->setText(ticked.empty() || seconds <= 0 ? name : QStringLiteral("%1 (%2)").arg(name, span_text(seconds)));
+    scales_[at]->setText(selected.empty() || seconds <= 0 ? name : QStringLiteral("%1 (%2)").arg(name, span_text(seconds)));
     scales_[at]->setChecked(scale == desk_.choice().scale);
     scales_[at]->setEnabled(!on);
     scales_[at]->setToolTip(on ? QString::fromLatin1(locked) : QString::fromLatin1(scale_meanings[at]));

@@ -51,8 +51,12 @@ class CasesCard : public QWidget {
   bool some_hosts_missing() const;
   void fill_hosts();
   std::vector<int> runnable_rows() const;
+  /// The ticked ones that nobody else works on.
+  std::vector<int> selected_rows() const;
   /// Why it cannot be run at the chosen scale, with its title; empty: it can, or cannot be read.
   QString problem_of(const CasesDesk::Row& row) const;
+  /// A line for each of these that is left out, below `meaning`; that alone where none is.
+  static QString without(const QString& meaning, const QStringList& left_out);
   /// Why nothing is begun with what is chosen below the list, in a sentence; empty: nothing is wrong with it.
   QString choice_problem() const;
   void run_all();

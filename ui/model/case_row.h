@@ -30,7 +30,7 @@ struct CaseRow {
   app::LibraryCase file;
   bool ticked = false;
   State state = State::not_begun;
-  bool is_elsewhere = false;  // another bench worked on it when it was read, whatever its state is here
+  bool is_elsewhere = false;  // another bench worked on it when it was read: nothing of it is begun here then
   Begin how = Begin::anew;  // while it is queued
   int runs_done = 0, runs_all = 0, marked = 0;
   std::array<Estimate, app::all_scales.size()> estimates;
@@ -39,8 +39,6 @@ struct CaseRow {
   std::shared_ptr<app::CaseRunner> runner;          // likewise, where there is a folder
   /// Will be begun anew, by the choice: what was counted is of a folder of before.
   bool waits_to_begin() const { return state == State::queued && how == Begin::anew; }
-  /// It is another bench that is at work on it.
-  bool rests_elsewhere() const { return is_elsewhere && (state == State::paused || state == State::stopped || state == State::done); }
   /// Was begun, and not finished, and nobody is at work on it.
   bool can_go_on() const { return !is_elsewhere && (state == State::paused || state == State::stopped); }
   /// While it neither runs nor waits to.

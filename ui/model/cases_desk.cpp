@@ -49,12 +49,15 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
     });
     if (before == rows_.end()) continue;
     row.ticked = before->ticked;  // also with mistakes, as half way through an edit
-    if (before->state == State::queued) row.state = State::queued, row.how = before->how;
+    if (before->state == State::queued && !row.is_elsewhere) row.state = State::queued, row.how = before->how;
     if (before->state == State::paused && row.state == State::stopped && before->folder == row.folder) row.state = State::paused;
     if (before->folder != row.folder || row.folder.isEmpty() || !before->has_all_its_runs()) continue;
+    // Who else worked on it has left runs that were not read here; while it does, reading them would load its machine.
+    if (before->is_elsewhere && !row.is_elsewhere) continue;
     row.planned = before->planned;
     row.runner = before->runner;
-    row.state = row.state == State::queued ? row.state : before->state;
+    if (row.is_elsewhere) continue;
+    if (row.state != State::queued) row.state = before->state;
     row.runs_done = before->runs_done, row.runs_all = before->runs_all, row.marked = before->marked;
   }
   rows_ = std::move(rows);
@@ -269,8 +272,11 @@ QString CasesDesk::why_not_now() {
   return hold_;
 }
 
-void CasesDesk::run(const std::vector<int>& rows, Begin how) {
+void CasesDesk::run(std::vector<int> rows, Begin how) {
   if (const QString why = why_not_now(); !why.isEmpty()) return emit refused(why);
+  const bool any = !rows.empty();
+  std::erase_if(rows, [this](int row) { return rows_[static_cast<std::size_t>(row)].is_elsewhere; });
+  if (any && rows.empty()) return emit refused(QStringLiteral("Another bench works on it"));
   std::vector<int> begun_anew;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(begun_anew),
                [&](int row) { return how == Begin::anew || rows_[static_cast<std::size_t>(row)].waits_to_begin(); });
@@ -284,7 +290,7 @@ void CasesDesk::run(const std::vector<int>& rows, Begin how) {
     const bool left_out = std::find(rows.begin(), rows.end(), row) == rows.end();
     if (left_out && at.state == State::queued) set_state(row, at.at_rest());
   }
-  queue_ = rows;
+  queue_ = std::move(rows);
   together_.clear();
   halting_ = Halt::none;
   again_ = {};
@@ -346,7 +352,6 @@ void CasesDesk::answer(Answer answer) {
 }
 
 void CasesDesk::start(int row, Prepared prepared) {
-  rows_[static_cast<std::size_t>(row)].is_elsewhere = false;
   use(row, std::move(prepared));
   set_state(row, State::running);
   emit opened(row);
@@ -356,6 +361,7 @@ void CasesDesk::start(int row, Prepared prepared) {
 void CasesDesk::run_again(int row, const QStringList& folders) {
   if (const QString why = why_not_now(); !why.isEmpty()) return emit refused(why);
   const Row& at = rows_[static_cast<std::size_t>(row)];
+  if (at.is_elsewhere) return emit refused(QStringLiteral("Another bench works on it"));
   if (!at.runner) return;
   again_ = app::RunsAgain(at.runner->results(), folders);
   if (!again_.any_to_come()) return;

@@ -57,7 +57,8 @@ class CasesDesk : public QObject {
 
   /// Loads what there is of it, for being shown; not beside a run, whose machine that would load.
   void open(int row);
-  void run(const std::vector<int>& rows, Begin how);
+  /// Without those that another bench works on.
+  void run(std::vector<int> rows, Begin how);
   /// Why no case can begin now, beside one that runs; empty: one can.
   const QString& hold() const { return hold_; }
   /// Asks for it anew.

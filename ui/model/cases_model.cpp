@@ -21,7 +21,7 @@ QString number_of(const std::string& name) {
 }  // namespace
 
 QString case_state_text(const CasesDesk::Row& row) {
-  if (row.rests_elsewhere()) return QStringLiteral("● elsewhere");
+  if (row.is_elsewhere) return QStringLiteral("● elsewhere");
   switch (row.state) {
     case CasesDesk::State::unreadable:
       return QStringLiteral("✕ mistakes");
@@ -143,7 +143,8 @@ QString CasesModel::tooltip(const CasesDesk::Row& row) const {
   const CasesDesk::Estimate& estimate = row.estimates[static_cast<std::size_t>(scale)];
   lines +=
       estimate.problem.isEmpty() ? QStringLiteral("%1 runs, %2").arg(estimate.runs).arg(span_text(estimate.seconds)) : estimate.problem;
-  if (row.rests_elsewhere()) lines += QStringLiteral("Another bench works on it: what it has done is counted when you come back to this page");
+  if (row.is_elsewhere)
+    lines += QStringLiteral("Another bench works on it, and nothing of it is begun here.\nWhat is done, and when it has ended, is seen when you come back to this page");
   if (row.marked > 0) lines += QStringLiteral("%1 marked").arg(row.marked);
   if (!row.folder.isEmpty()) lines += row.folder;
   return lines.join(u'\n');
@@ -153,7 +154,7 @@ QVariant CasesModel::color(const CasesDesk::Row& row, int column) const {
   const Tokens& tokens = theme_.tokens();
   if (column == sweep || column == figures) return tokens.secondary;
   if (column != state) return {};
-  if (row.rests_elsewhere()) return tokens.primary;
+  if (row.is_elsewhere) return tokens.primary;
   switch (row.state) {
     case CasesDesk::State::unreadable:
       return tokens.bad;

@@ -202,7 +202,10 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
 
 void CasesPage::refresh_again() {
   const bool known = row_ >= 0 && row_ < static_cast<int>(desk_->rows().size());
-  const QString why_not = desk_->is_on() ? QStringLiteral("A test case runs") : desk_->hold();
+  const bool elsewhere = known && desk_->rows()[static_cast<std::size_t>(row_)].is_elsewhere;
+  const QString why_not = desk_->is_on() ? QStringLiteral("A test case runs")
+                          : elsewhere    ? QStringLiteral("Another bench works on it")
+                                         : desk_->hold();
   const bool possible = known && desk_->rows()[static_cast<std::size_t>(row_)].runner && why_not.isEmpty();
   figure_->set_again(possible, why_not.isEmpty() ? QStringLiteral("Nothing was run yet") : why_not);
 }
