@@ -68,12 +68,24 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(cell(own, 5).contains(QStringLiteral("not begun")));
     QVERIFY(button("scale_quick")->text().contains(QStringLiteral("min")));
     QVERIFY(bench->find<QTextBrowser>(QStringLiteral("case_notes"))->toPlainText().contains(QStringLiteral("p. 1: it rises")));
-    // As a person does: the boxes of the rows.
-    QCOMPARE(desk().ticked_rows().size(), 7u);
-    for (int at = 0; at < own; ++at) click_box(at);
+    // Nobody who never asked for them gets hours of work by one click.
     QVERIFY(desk().ticked_rows().empty());
     QVERIFY(!button("button_cases_run")->isEnabled());
-    QCOMPARE(button("button_cases_run")->toolTip(), QStringLiteral("No case is ticked"));
+    QCOMPARE(button("button_cases_run")->text(), QStringLiteral("Run selected"));
+    QCOMPARE(button("button_cases_run")->toolTip(), QStringLiteral("No case is ticked: click the box before a case, or press Space"));
+    QVERIFY(button("button_cases_run_all")->isEnabled());
+    const QString of_all = button("scale_quick")->text();
+    QVERIFY2(button("scale_quick")->toolTip().endsWith(QStringLiteral("of all cases, as none is ticked")),
+             qPrintable(button("scale_quick")->toolTip()));
+    QCOMPARE(button("button_cases_run_all")->toolTip(),
+             QStringLiteral("Ticks all cases and begins them anew, one after the other, about %1").arg(of_all.section(u'(', 1).chopped(1)));
+    // As a person does: the boxes of the rows.
+    for (int at : {0, 1}) click_box(at);
+    QCOMPARE(desk().ticked_rows(), (std::vector<int>{0, 1}));
+    QVERIFY(button("scale_quick")->text() != of_all);
+    QVERIFY2(button("scale_quick")->toolTip().endsWith(QStringLiteral("of the ticked cases")), qPrintable(button("scale_quick")->toolTip()));
+    for (int at : {0, 1}) click_box(at);
+    QVERIFY(desk().ticked_rows().empty());
     table()->setCurrentIndex(table()->model()->index(own, 1));
     QTest::keyClick(table(), Qt::Key_Space);
     QCOMPARE(desk().ticked_rows(), std::vector<int>{own});

@@ -43,10 +43,13 @@ const char* const scale_meanings[] = {"The shape in minutes: short runs, few val
                                       "The numbers of the thesis, three repeats unless said otherwise",
                                       "Each curve until the knee: up to which load it keeps up"};
 const char* const run_selected_meaning = "Begins the ticked cases, one after the other";
-const char* const run_all_meaning = "Ticks all cases and begins them anew, one after the other";
+const char* const run_all_meaning = "Ticks all cases and begins them anew, one after the other, about %1";
 const char* const runs_already = "A test case runs: pause or stop it first";
-const char* const none_ticked = "No case is ticked";
+const char* const none_ticked = "No case is ticked: click the box before a case, or press Space";
+const char* const none_ticked_yet = "No case is ticked: tick one for Run selected, or press Run all";
 const char* const works_elsewhere = "%1: another bench works on it";
+const char* const time_of_ticked = "The time is that of the ticked cases";
+const char* const time_of_all = "The time is that of all cases, as none is ticked";
 const char* const being_read = "Reading the test cases …";
 const char* const ticking_meaning = "Space ticks the chosen case";
 const char* const locked = "A test case runs: what is chosen belongs to it";
@@ -438,6 +441,12 @@ void CasesCard::run_all() {
   desk_.run(rows, CasesDesk::Begin::anew);
 }
 
+double CasesCard::seconds_of(const std::vector<int>& rows, app::Scale scale) const {
+  double seconds = 0;
+  for (const int row : rows) seconds += desk_.rows()[static_cast<std::size_t>(row)].estimates[static_cast<std::size_t>(scale)].seconds;
+  return seconds;
+}
+
 void CasesCard::refresh() {
   const bool on = desk_.is_on();
   const auto selected = selected_rows();
@@ -459,7 +468,7 @@ void CasesCard::refresh() {
       left_out += problem;
     }
   }
-  const std::size_t runnable = runnable_rows().size();
+  const std::vector<int> runnable = runnable_rows();
   copy_->setEnabled(current_row() >= 0);
   run_selected_->setText(selected.empty() ? QStringLiteral("Run selected") : QStringLiteral("Run selected %1").arg(selected.size()));
   run_selected_->setEnabled(refused.isEmpty() && !selected.empty() && in_the_way.isEmpty());
@@ -468,9 +477,10 @@ void CasesCard::refresh() {
                             : selected.empty()     ? none_selected
                             : in_the_way.isEmpty() ? without(QString::fromLatin1(run_selected_meaning), ticked_left_out)
                                                    : QStringLiteral("Cannot be run at this scale: ") + in_the_way);
-  run_all_->setText(desk_.is_loaded() ? QStringLiteral("Run all %1").arg(runnable) : QStringLiteral("Run all"));
-  run_all_->setEnabled(refused.isEmpty() && runnable > 0);
-  run_all_->setToolTip(refused.isEmpty() ? without(QString::fromLatin1(run_all_meaning), left_out) : refused);
+  run_all_->setText(desk_.is_loaded() ? QStringLiteral("Run all %1").arg(runnable.size()) : QStringLiteral("Run all"));
+  run_all_->setEnabled(refused.isEmpty() && !runnable.empty());
+  const QString all_take = span_text(seconds_of(runnable, desk_.choice().scale));
+  run_all_->setToolTip(refused.isEmpty() ? without(QString::fromLatin1(run_all_meaning).arg(all_take), left_out) : refused);
   pause_->setEnabled(on && !desk_.is_pausing());
   stop_->setEnabled(on);
   // What was begun goes on with the choice of then; what waits since a pause begins with the present one.
@@ -485,15 +495,19 @@ void CasesCard::refresh() {
   resume_->setToolTip(!not_resumed.isEmpty() ? not_resumed
                       : resumable.empty()    ? QStringLiteral("No ticked case was begun and not finished")
                                              : QStringLiteral("Goes on with %1; what is finished stays").arg(goes_on));
+  std::vector<int> timed = selected;  // what cannot be run at a scale takes no time there
+  for (int row = 0; selected.empty() && row < static_cast<int>(desk_.rows().size()); ++row) {
+    if (!desk_.rows()[static_cast<std::size_t>(row)].is_elsewhere) timed.push_back(row);
+  }
+  const char* const whose_time = selected.empty() ? time_of_all : time_of_ticked;
   for (const app::Scale scale : app::all_scales) {
     const auto at = static_cast<std::size_t>(scale);
-    double seconds = 0;
-    for (const int row : selected) seconds += desk_.rows()[static_cast<std::size_t>(row)].estimates[at].seconds;
-    const QString name = QString::fromLatin1(scale_names[at]);
-    scales_[at]->setText(selected.empty() || seconds <= 0 ? name : QStringLiteral("%1 (%2)").arg(name, span_text(seconds)));
+    const double seconds = seconds_of(timed, scale);
+    const QString name = QString::fromLatin1(scale_names[at]), meaning = QString::fromLatin1(scale_meanings[at]);
+    scales_[at]->setText(seconds <= 0 ? name : QStringLiteral("%1 (%2)").arg(name, span_text(seconds)));
     scales_[at]->setChecked(scale == desk_.choice().scale);
     scales_[at]->setEnabled(!on);
-    scales_[at]->setToolTip(on ? QString::fromLatin1(locked) : QString::fromLatin1(scale_meanings[at]));
+    scales_[at]->setToolTip(on ? QString::fromLatin1(locked) : seconds <= 0 ? meaning : meaning + u'\n' + QString::fromLatin1(whose_time));
   }
   const QString lock = on ? QString::fromLatin1(locked) : QString();
   const QString repeats_meaning = QStringLiteral("How often each run is made, 1 to 1 000; empty: what the case says for this scale");
@@ -530,7 +544,10 @@ void CasesCard::refresh_progress() {
   }
   const auto readable =
       std::count_if(desk_.rows().begin(), desk_.rows().end(), [](const CasesDesk::Row& row) { return row.file.read.file.has_value(); });
-  const QString ticked = QStringLiteral("%1 of %2 cases ticked").arg(desk_.ticked_rows().size()).arg(readable), rest = rest_text();
+  const auto ticked_count = desk_.ticked_rows().size();
+  const QString ticked = ticked_count == 0 ? QString::fromLatin1(none_ticked_yet)
+                                           : QStringLiteral("%1 of %2 cases ticked").arg(ticked_count).arg(readable);
+  const QString rest = rest_text();
   doing_->set_text(rest.isEmpty() ? ticked : rest);
   left_->set_text(rest.isEmpty() ? QString() : ticked);
 }

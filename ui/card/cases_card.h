@@ -62,6 +62,8 @@ class CasesCard : public QWidget {
   void run_all();
   void refresh();
   void refresh_progress();
+  /// About how long these take at that scale, by what is computed.
+  double seconds_of(const std::vector<int>& rows, app::Scale scale) const;
   /// How far what is ticked has come, while nothing runs; empty: none of it was begun.
   QString rest_text() const;
   void toggle_current();

@@ -42,8 +42,7 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
   if (is_on()) return;  // begun meanwhile: its row stays where it is
   scale_is_read_ = true;
   for (Row& row : rows) {
-    const bool wanted = restored_ ? restored_->contains(row.tick_name()) : row.file.built_in;
-    row.ticked = wanted && !loaded_;
+    row.ticked = !loaded_ && restored_ && restored_->contains(row.tick_name());
     const auto before = std::find_if(rows_.begin(), rows_.end(), [&](const Row& old) {
       return old.file.name == row.file.name && old.file.built_in == row.file.built_in;
     });

@@ -48,7 +48,7 @@ class CasesDesk : public QObject {
   std::vector<int> ticked_rows() const;
   /// By name; files of one's own as "own/name".
   QStringList ticked_names() const;
-  /// What an earlier session left; before the first reload(). Without it the seven are ticked.
+  /// What an earlier session left; before the first reload(). Without it none is ticked: a person says what is to take hours.
   void restore(const QStringList& ticked_names, std::optional<app::Scale> scale);
 
   const app::CaseChoice& choice() const { return choice_; }

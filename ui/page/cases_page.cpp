@@ -156,7 +156,7 @@ void CasesPage::show_figure() {
   } else {
     figure_->show_text(at.runs_done > 0
                            ? QStringLiteral("Nothing of this figure was run.")
-                           : QStringLiteral("Not run yet. Run selected begins the ticked cases;\nthis one takes %1 runs and about %2.")
+                           : QStringLiteral("Not run yet. Run selected begins the ticked cases;\nthis one has %1 runs and takes about %2.")
                                  .arg(estimate.runs)
                                  .arg(span_text(estimate.seconds)));
   }
