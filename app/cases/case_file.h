@@ -23,7 +23,7 @@ inline constexpr int case_format = 1;
 inline constexpr std::size_t case_axes_max = 8, case_values_max = 200, case_figures_max = 50, case_points_max = 5000;
 inline constexpr int case_repeats_max = 1000;
 
-/// quick: the shape in minutes. thesis: the numbers of the source. stress: each curve until the knee.
+/// quick: the shape in minutes. thesis: the numbers of the thesis. stress: each curve until the knee.
 enum class Scale { quick, thesis, stress };
 inline constexpr std::array<Scale, 3> all_scales = {Scale::quick, Scale::thesis, Scale::stress};
 const std::vector<std::string_view>& scale_words();
@@ -65,7 +65,7 @@ struct CaseAxis {
   std::string counted() const;
 };
 
-/// What the source says.
+/// What is known of a figure from elsewhere, such as the thesis.
 struct CaseKnown {
   std::string text;  // with its place: "p. 46: …"
   std::optional<double> x, y;

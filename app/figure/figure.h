@@ -84,7 +84,7 @@ struct Figure {
   std::vector<FigureSeries> series{};
   std::vector<FigureReference> references{};
   double clock_bound = 0;  // ±, in the unit of x (heat maps: of y), the same for all: stamps of two clocks
-  QStringList remarks{};   // sentences below it: machine, warnings, what differs from the source
+  QStringList remarks{};   // sentences below it: machine, warnings, what differs from the thesis
 };
 
 /// Which point: series[series].points[point].

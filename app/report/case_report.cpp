@@ -116,6 +116,7 @@ Table case_table(const CaseFolder& folder, const CasePlan& plan) {
   add("case", qt_text(folder.name()));
   add("about", qt_text(folder.file().about));
   add("source", qt_text(folder.file().source));
+  table.words["source"] = "taken from";  // where a group runs is its Source
   add("scale", qt_text(scale_word(plan.choice().scale)));
   if (!plan.seeks_knee()) add("repeats", static_cast<double>(plan.rules().repeats));
   add("warm-up (s)", plan.rules().warm_up_s);

@@ -342,6 +342,13 @@ class TestCases : public n2nq::ui_test::CasesPageTest {
     QCOMPARE(figure.series.size(), 1u);
     QCOMPARE(figure.series.front().points.size(), 3u);
     QCOMPARE(figure.series.front().points.front().repeats, 2);
+    // What is known of it from elsewhere is in it, or not. (Source is where a group runs.)
+    QCOMPARE(button("button_case_references")->text(), QStringLiteral("Reference values"));
+    QCOMPARE(figure.references.size(), 1u);
+    QVERIFY(bench->click(QStringLiteral("button_case_references")));
+    QCOMPARE(figure.references.size(), 0u);
+    QVERIFY(bench->click(QStringLiteral("button_case_references")));
+    QCOMPARE(figure.references.size(), 1u);
   }
 
   void what_was_begun_with_another_choice_has_as_many_runs_as_were_chosen_then() {

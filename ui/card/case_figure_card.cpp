@@ -72,16 +72,18 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   chooser_ =
       described(new ChoiceBox(theme_), "case_figure", QStringLiteral("Figure"), QStringLiteral("Which of the case's figures is shown"));
   chooser_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  source_ = described(new QPushButton(QStringLiteral("Source's values")), "button_case_source", QStringLiteral("Source's values"),
-                      QStringLiteral("Draws what the source says into the figure"));
-  source_->setProperty("small", true);  // whose checked state is seen
-  source_->setCheckable(true);
-  source_->setChecked(true);
+  const QString references = QStringLiteral("Reference values");
+  references_ = described(new QPushButton(references), "button_case_references", references,
+                          QStringLiteral("Draws ◇ into the figure: what is known of it from elsewhere, as from the thesis,\n"
+                                         "and at scale Stress the knees that were found"));
+  references_->setProperty("small", true);  // whose checked state is seen
+  references_->setCheckable(true);
+  references_->setChecked(true);
   again_ = described(new QPushButton(QStringLiteral("Run again")), "button_case_again", QStringLiteral("Run again"), QString());
   export_ = described(new QPushButton(QStringLiteral("Export")), "button_case_export", QStringLiteral("Export"), QString());
   chooser_->setMinimumWidth(chooser_px_min);
   card->title_row()->insertWidget(1, chooser_, 100);
-  card->title_row()->addWidget(source_);
+  card->title_row()->addWidget(references_);
   card->title_row()->addWidget(export_);
   view_ = new FigureView(theme_);
   view_->setObjectName(QStringLiteral("case_figure_view"));
@@ -108,7 +110,7 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
   connect(chooser_, &QComboBox::activated, this, &CaseFigureCard::figure_chosen);
   connect(chooser_, &QComboBox::currentTextChanged, this,
           [this](const QString& title) { chooser_->setToolTip(QStringLiteral("Which of the case's figures is shown: ") + title); });
-  connect(source_, &QPushButton::toggled, this, &CaseFigureCard::renew);
+  connect(references_, &QPushButton::toggled, this, &CaseFigureCard::renew);
   connect(again_, &QPushButton::clicked, this, [this] { emit run_again_requested(chosen_); });
   connect(export_, &QPushButton::clicked, this, &CaseFigureCard::export_requested);
   connect(view_, &FigureView::point_clicked, this, [this](const app::FigureHit& hit) { choose_point(hit); });
@@ -167,7 +169,7 @@ void CaseFigureCard::show_figure(const app::Figure& figure) {
   figure_ = figure;
   text_->hide();
   for (QWidget* widget : std::initializer_list<QWidget*>{view_, rows_, point_, again_}) widget->show();
-  source_->setVisible(!figure.references.empty());
+  references_->setVisible(!figure.references.empty());
   renew();
   fill_table();
   choose_same_point();
@@ -175,7 +177,7 @@ void CaseFigureCard::show_figure(const app::Figure& figure) {
 
 void CaseFigureCard::renew() {
   app::Figure shown = figure_;
-  if (!source_->isChecked()) shown.references.clear();
+  if (!references_->isChecked()) shown.references.clear();
   view_->set_figure(shown);
 }
 
@@ -185,7 +187,7 @@ void CaseFigureCard::show_text(const QString& text) {
   text_->setAlignment(text.contains(QStringLiteral("\n\n")) ? Qt::AlignLeft | Qt::AlignTop : Qt::AlignCenter);
   text_->setText(text);
   text_->show();
-  for (QWidget* widget : std::initializer_list<QWidget*>{view_, rows_, point_, again_, source_}) widget->hide();
+  for (QWidget* widget : std::initializer_list<QWidget*>{view_, rows_, point_, again_, references_}) widget->hide();
 }
 
 void CaseFigureCard::fill_table() {

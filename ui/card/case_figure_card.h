@@ -55,7 +55,7 @@ class CaseFigureCard : public QWidget {
   Theme& theme_;
   app::Figure figure_;
   QComboBox* chooser_ = nullptr;
-  QPushButton *source_ = nullptr, *again_ = nullptr, *export_ = nullptr;
+  QPushButton *references_ = nullptr, *again_ = nullptr, *export_ = nullptr;
   FigureView* view_ = nullptr;
   QLabel* text_ = nullptr;
   QLabel* point_ = nullptr;

@@ -25,7 +25,7 @@ axes:
   services: { title: Services, keys: [senders.amount, receivers.amount], values: [1, 2, 3] }
 repeats: 2
 figures:
-  - { id: latency, title: Latency by services, x: services, y: latency_us.mean_lowest_95, known: [{ text: "p. 1: it rises" }] }
+  - { id: latency, title: Latency by services, x: services, y: latency_us.mean_lowest_95, known: [{ text: "p. 1: it rises", x: 2, y: 100 }] }
 )";
 
 }  // namespace
