@@ -291,11 +291,11 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
   }
   const auto has_bound = [&](qsizetype i) { return bounded[static_cast<std::size_t>(i)] || bounded[0]; };  // a difference
   for (qsizetype i = 0; i < names.size(); ++i) {
-    // What is said of a side first: on a small screen the end of a row is out of sight.
-    if (i > 0) table.columns += names[i] + " against " + names[0];
     table.columns += names[i];
     if (bounded[static_cast<std::size_t>(i)]) table.columns += names[i] + QString::fromUtf8(", clocks ±");
     if (i == 0) continue;
+    // What is said of both before what it is said by: on a small screen the end of a row is out of sight.
+    table.columns += names[i] + " against " + names[0];
     const QString difference = names[i] + QString::fromUtf8(" − ") + names[0];
     table.columns += difference;
     if (has_bound(i)) table.columns += difference + QString::fromUtf8(", clocks ±");
@@ -307,10 +307,9 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
     if (several) verdicts.push_back(point.label);
     verdicts.push_back(QString());
     for (std::size_t i = 0; i < comparison.sides.size(); ++i) {
-      if (i > 0) verdicts.emplace_back();
       verdicts.push_back(point.verdict_text(i));
       if (bounded[i]) verdicts.emplace_back();
-      for (int empty = i == 0 ? 0 : has_bound(static_cast<qsizetype>(i)) ? 3 : 2; empty > 0; --empty) verdicts.emplace_back();
+      for (int empty = i == 0 ? 0 : has_bound(static_cast<qsizetype>(i)) ? 4 : 3; empty > 0; --empty) verdicts.emplace_back();
     }
     table.rows.push_back(std::move(verdicts));
     table.doubts.emplace_back();
@@ -321,12 +320,12 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
       row.push_back(qt_text(figure.unit));
       std::vector<QStringList> doubts;
       for (std::size_t i = 0; i < figure.values.size(); ++i) {
-        if (i > 0) row.push_back(figure.differences[i].words(figure.is_time()));
         row.push_back(number(figure.values[i]));
         doubts.resize(row.size());
         doubts.back() = doubts_of(row.back(), figure.few_samples[i], figure.clock_bounds[i], figure.floors_us[i]);
         if (bounded[i]) row.push_back(clock_cell(figure.clock_bounds[i]));
         if (i == 0) continue;
+        row.push_back(figure.differences[i].words(figure.is_time()));
         row.push_back(number(figure.differences[i].difference));
         if (has_bound(static_cast<qsizetype>(i))) row.push_back(clock_cell(figure.differences[i].clock_bound));
         row.push_back(number(figure.differences[i].percent));
