@@ -31,6 +31,7 @@
 #include "ui/page/results_page.h"
 #include "ui/text/figures.h"
 #include "ui/widget/elided_label.h"
+#include "ui/widget/middle_elided.h"
 
 using n2nq::ui::ResultsModel;
 using n2nq::ui_test::BenchWindow;
@@ -424,6 +425,32 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     run.machines.clear();  // of a case of which no run is finished
     list.set_entries({run});
     QCOMPARE(where().data().toString(), n2nq::ui::dash());
+  }
+
+  void names_have_room_before_notes_and_are_whole_under_the_mouse() {
+    n2nq::app::ResultEntry run;
+    run.folder = QStringLiteral("/runs/2026-11-20T10-17-05-sweep-quick/runs/0011-load-balancer-20-r2");
+    run.name = QStringLiteral("0011-load-balancer-20-r2");
+    run.test_case = QStringLiteral("Small sweep");
+    run.mode = QStringLiteral("load-balancer");
+    run.verdict = QStringLiteral("degraded");
+    run.note = QStringLiteral("before the new disk, with the old kernel, and once more");
+    run.tags = QStringList(QStringLiteral("baseline"));
+    n2nq::ui::ResultsList list(bench->window().theme());
+    list.resize(page().findChild<n2nq::ui::ResultsList*>()->size());
+    list.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&list, n2nq::ui_test::deadline_ms));
+    list.set_entries({run});
+    const auto* shown = list.findChild<QTableView*>(QStringLiteral("results_table"));
+    const QModelIndex name = shown->model()->index(0, ResultsModel::name);
+    QVERIFY(BenchWindow::wait_for([&] { return shown->columnWidth(ResultsModel::name) > shown->fontMetrics().horizontalAdvance(name.data().toString()); }));
+    QVERIFY(shown->horizontalHeader()->length() <= shown->viewport()->width());
+    for (const int column : {ResultsModel::tags, ResultsModel::note})
+      QVERIFY(shown->columnWidth(column) >= shown->horizontalHeader()->sectionSizeHint(column));
+    QCOMPARE(name.data(Qt::ToolTipRole).toString(), name.data().toString() + u'\n' + run.folder);
+    QCOMPARE(shown->model()->index(0, ResultsModel::tags).data(Qt::ToolTipRole).toString(), QStringLiteral("baseline"));
+    // Where even all of that is too little, both ends stay.
+    QVERIFY(dynamic_cast<n2nq::ui::MiddleElided<>*>(shown->itemDelegateForColumn(ResultsModel::name)) != nullptr);
   }
 
   void two_runs_are_compared() {

@@ -29,12 +29,12 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int column_px[] = {152, 176, 104, 84, 80, 104, 112, 116, 84, 62, 44};  // the last is never less than that
+constexpr int column_px[] = {152, 176, 88, 70, 80, 84, 112, 116, 84, 62, 44};  // the last is never less than that
 static_assert(std::size(column_px) == ResultsModel::column_count);
-// As the room goes: names of test cases are long, few runs were on other machines, only figures between two clocks need their ±, few runs
-// were disturbed, and where there are no tags and notes their heads are enough.
+// As the room goes: names, which tell runs apart, are long, few runs were on other machines, only figures between two clocks need their ±,
+// few runs were disturbed, and where there are no tags and notes their heads are enough.
 constexpr int name_px_max = 640, tags_px_max = 160, noted_px = 62, unnoted_px = 44, machines_px_max = 144, plain_p50_px = 84, plain_p99_px = 88,
-              latency_px_max = 190, disturbed_px = 172;
+              latency_px_max = 190, words_px_max = 200;
 constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
 
@@ -86,7 +86,7 @@ QWidget* ResultsList::make_list() {
   model_ = new ResultsModel(theme_, this);
   table_ = described(new FocusTable(theme_), "results_table", QStringLiteral("Results, newest first"), QString());
   table_->setModel(model_);
-  table_->setItemDelegateForColumn(ResultsModel::machines, new MiddleElided<>(table_));
+  for (const int column : {ResultsModel::name, ResultsModel::machines}) table_->setItemDelegateForColumn(column, new MiddleElided<>(table_));
   table_->setShowGrid(false);
   table_->setWordWrap(false);
   table_->setTabKeyNavigation(false);
@@ -204,36 +204,41 @@ void ResultsList::fit_columns() {
   const auto px_of = [&](double app::ResultEntry::*percentile, int with_bounds_px, int plain_px) {
     return std::max(bounds ? with_bounds_px : plain_px, std::min(px_of_text(model_->longest_latency(percentile)), latency_px_max));
   };
-  const int machines_px = std::clamp(px_of_text(model_->longest_machines()), column_px[ResultsModel::machines], machines_px_max);
+  const auto px_of_column = [&](ResultsModel::Column column, int most) {
+    return std::clamp(px_of_text(model_->longest_text(column)), column_px[column], most);
+  };
   const Fit fit{table_->viewport()->width(),
-                std::clamp(px_of_text(model_->longest_name()), column_px[ResultsModel::name], name_px_max),
-                machines_px,
+                px_of_column(ResultsModel::name, name_px_max),
+                px_of_column(ResultsModel::mode, words_px_max),
+                px_of_column(ResultsModel::services, words_px_max),
+                px_of_column(ResultsModel::machines, machines_px_max),
+                px_of_column(ResultsModel::verdict, words_px_max),
                 px_of(&app::ResultEntry::p50_us, column_px[ResultsModel::p50], plain_p50_px),
                 px_of(&app::ResultEntry::p99_us, column_px[ResultsModel::p99], plain_p99_px),
-                model_->any_disturbed(),
                 model_->any_noted()};
   if (fit == fitted_ || fit.room_px <= 0) return;
   fitted_ = fit;
   table_->setColumnWidth(ResultsModel::p50, fit.p50_px);
   table_->setColumnWidth(ResultsModel::p99, fit.p99_px);
-  table_->setColumnWidth(ResultsModel::verdict, fit.disturbed ? disturbed_px : column_px[ResultsModel::verdict]);
+  table_->setColumnWidth(ResultsModel::mode, fit.mode_px);
+  table_->setColumnWidth(ResultsModel::services, fit.services_px);
+  table_->setColumnWidth(ResultsModel::verdict, fit.verdict_px);
   int rest = fit.room_px;
   for (const int column : {ResultsModel::started, ResultsModel::mode, ResultsModel::services, ResultsModel::verdict, ResultsModel::p50,
                            ResultsModel::p99, ResultsModel::deliveries}) {
     rest -= table_->columnWidth(column);
   }
-  // Machines give way to the least of name, tags and note.
+  // What there is beyond the least of each goes to the name, as far as that needs it, then to machines, tags and notes.
   const int tags_px_min = fit.notes ? noted_px : unnoted_px;
   const int note_px_min = fit.notes ? noted_px : unnoted_px;
-  int over = rest - column_px[ResultsModel::name] - tags_px_min - note_px_min;
-  const int machines = std::max(column_px[ResultsModel::machines], std::min(over, fit.machines_px));
-  table_->setColumnWidth(ResultsModel::machines, machines);
-  rest -= machines;
-  over -= machines;
-  // What is left over goes to the name, as far as that needs it; half of it to tags and notes, where there are any.
-  const int name = std::clamp(column_px[ResultsModel::name] + (fit.notes ? over / 2 : over), column_px[ResultsModel::name], fit.name_px);
+  const auto wider_px = [](int least, int over, int needed) { return std::max(least, std::min(least + over, needed)); };
+  int over = rest - column_px[ResultsModel::name] - column_px[ResultsModel::machines] - tags_px_min - note_px_min;
+  const int name = wider_px(column_px[ResultsModel::name], over, fit.name_px);
+  over -= name - column_px[ResultsModel::name];
+  const int machines = wider_px(column_px[ResultsModel::machines], over, fit.machines_px);
   table_->setColumnWidth(ResultsModel::name, name);
-  table_->setColumnWidth(ResultsModel::tags, std::clamp((rest - name) * 2 / 5, tags_px_min, tags_px_max));
+  table_->setColumnWidth(ResultsModel::machines, machines);
+  table_->setColumnWidth(ResultsModel::tags, std::clamp((rest - name - machines) * 2 / 5, tags_px_min, tags_px_max));
 }
 
 void ResultsList::set_loading(bool loading) {

@@ -113,24 +113,12 @@ QString ResultsModel::longest_latency(double app::ResultEntry::*percentile) cons
   return longest;
 }
 
-QString ResultsModel::longest_name() const {
+QString ResultsModel::longest_text(Column column) const {
   QString longest;
   for (const app::ResultEntry& entry : all_) {
-    if (const QString shown = text(entry, name); shown.size() > longest.size()) longest = shown;
+    if (const QString shown = text(entry, column); shown.size() > longest.size()) longest = shown;
   }
   return longest;
-}
-
-QString ResultsModel::longest_machines() const {
-  QString longest;
-  for (const app::ResultEntry& entry : all_) {
-    if (entry.machines.size() > longest.size()) longest = entry.machines;
-  }
-  return longest;
-}
-
-bool ResultsModel::any_disturbed() const {
-  return std::any_of(all_.begin(), all_.end(), [](const app::ResultEntry& entry) { return !entry.disturbed.isEmpty(); });
 }
 
 bool ResultsModel::any_noted() const {
@@ -214,7 +202,8 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       if (column == note) return of.note;
       if (column == machines) return of.machines;
       if (column == p50 || column == p99) return latency_doubts(of, column);
-      if (column == name) return of.is_case ? QVariant(QStringLiteral("Test case in %1").arg(of.folder)) : QVariant(of.folder);
+      if (column == tags) return text(of, tags);
+      if (column == name) return text(of, name) + u'\n' + of.folder;
       return QVariant();
     default:
       return {};

@@ -28,11 +28,8 @@ class ResultsModel : public QAbstractTableModel {
   bool any_bound() const;
   /// The longest text of a p50_us or p99_us; empty: there is none.
   QString longest_latency(double app::ResultEntry::*percentile) const;
-  /// The longest text of a run's or case's name, and of machines; empty: there is none.
-  QString longest_name() const;
-  QString longest_machines() const;
-  /// Whether others used the machine during any of them.
-  bool any_disturbed() const;
+  /// Of all, also of those that are not shown; empty: there is none.
+  QString longest_text(Column column) const;
   /// Whether any of them has a note or tags.
   bool any_noted() const;
   QStringList all_tags() const;
