@@ -131,7 +131,10 @@ QWidget* MainWindow::make_tab_row() {
   // Has its room in this row whether there is a message or not, so that nothing moves when one comes.
   messages_ = new MessageBar(theme_);
   row->addWidget(tabs_);
-  row->addWidget(messages_, 1, Qt::AlignVCenter);
+  auto* place = new QVBoxLayout;
+  place->setContentsMargins(0, 1, 0, 1);
+  place->addWidget(messages_);
+  row->addLayout(place, 1);
   row->addStretch(0);
   row->addWidget(menu_button_);
   for (const QString& name : {bench_name, cases_name, results_name, hosts_name, help_name}) tabs_->addTab(name);

@@ -43,6 +43,7 @@ class TestUse : public QObject {
   void a_run_moves_nothing();
   void a_source_moves_no_card();
   void details_of_messages_leave_the_window_as_it_is();
+  void a_long_message_has_two_lines_and_moves_nothing();
   void a_message_goes_when_it_is_not_so_any_more();
   void a_refused_start_names_the_field_that_was_edited();
   void a_refused_text_leaves_no_part_of_it_behind();
@@ -353,6 +354,33 @@ void TestUse::details_of_messages_leave_the_window_as_it_is() {
   QCoreApplication::processEvents();
   QCOMPARE(bench.window().size(), QSize(1280, 720));
   bench.find<QWidget>(QStringLiteral("messages_popup"))->close();
+}
+
+void TestUse::a_long_message_has_two_lines_and_moves_nothing() {
+  BenchWindow bench;
+  bench.window().resize(1280, 720);
+  QCoreApplication::processEvents();
+  const QPoint before = place(bench, "senders_table");
+  ui::MessageBar* messages = bench.window().bench_page()->messages();
+  const auto* text = bench.find<ui::ElidedLabel>(QStringLiteral("message_text"));
+  const auto shown = [&](const QString& message) {
+    messages->replace(ui::MessageBar::Kind::bad, message, QStringLiteral("tried"));
+    QCoreApplication::processEvents();
+    return text->text();
+  };
+  const QString brief = QStringLiteral("Copied");
+  QCOMPARE(shown(brief), QStringLiteral("✕ ") + brief);
+  const int letters_px = text->fontMetrics().height();
+  // Too long for a line at 1280, where it was cut.
+  const QString remark = QStringLiteral("External sets are to run on lab-7, but there is no such machine on the page Hosts any more: choose others, or mend it there.");
+  QVERIFY(text->fontMetrics().horizontalAdvance(remark) > text->width());
+  QCOMPARE(QString(shown(remark)).replace(u'\n', u' '), QStringLiteral("✕ ") + remark);
+  QCOMPARE(text->text().count(u'\n'), 1);
+  QVERIFY(text->height() >= 2 * text->fontMetrics().lineSpacing());
+  QCOMPARE(place(bench, "senders_table"), before);
+  QCOMPARE(text->toolTip().simplified(), QStringLiteral("✕ ") + remark);
+  QCOMPARE(shown(brief), QStringLiteral("✕ ") + brief);
+  QCOMPARE(text->fontMetrics().height(), letters_px);
 }
 
 void TestUse::a_message_goes_when_it_is_not_so_any_more() {

@@ -36,6 +36,7 @@ QFrame[band="true"] { background: @surface@; border: none; border-bottom: 1px so
 QFrame[band="bottom"] { background: @surface@; border: none; border-top: 1px solid @border@; }
 QFrame[well="true"] { background: @background@; border: none; border-radius: @radius@px; }
 QFrame[notice="bad"] { background: @bad_tint@; border: 1px solid @bad_line@; border-radius: @radius@px; }
+QFrame[notice] QLabel[long="true"] { font-size: @caption_px@px; }
 QFrame[notice="remark"] { background: @primary_tint@; border: 1px solid @primary_line@; border-radius: @radius@px; }
 
 QPushButton {

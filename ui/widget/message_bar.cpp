@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widget/message_bar.h"
 
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <QTime>
@@ -16,9 +17,10 @@ MessageBar::MessageBar(const Theme& theme, QWidget* parent) : QFrame(parent), th
   setObjectName(QStringLiteral("message_bar"));
   setAccessibleName(QStringLiteral("Messages"));
   auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(space::between, 1, space::in_row, 1);
+  row->setContentsMargins(space::between, 0, space::in_row, 0);
   row->setSpacing(space::in_row);
   text_ = described(new ElidedLabel, "message_text", QStringLiteral("Latest message"), QString());
+  text_->set_grows();
   row->addWidget(text_, 1);
   more_ = small_button("message_more", QStringLiteral("Details"), QStringLiteral("Shows all messages, in full, to be copied"));
   close_ = small_button("message_close", QStringLiteral("Dismiss"), QStringLiteral("Hides the messages and forgets them"));
@@ -71,8 +73,22 @@ void MessageBar::refresh() {
   if (all_.isEmpty()) return;
   const bool bad = all_.last().kind == Kind::bad;
   set_style_property(this, "notice", bad ? QStringLiteral("bad") : QStringLiteral("remark"));
-  text_->set_text((bad ? QStringLiteral("✕ ") : QStringLiteral("ℹ ")) + all_.last().text);
   more_->setText(all_.size() > 1 ? QStringLiteral("All %1").arg(all_.size()) : QStringLiteral("Details"));
+  show_text();
+}
+
+/// What is too long for a line has two, which have room in the same height where letters are smaller.
+void MessageBar::show_text() {
+  if (all_.isEmpty()) return;
+  const QString text = (all_.last().kind == Kind::bad ? QStringLiteral("✕ ") : QStringLiteral("ℹ ")) + all_.last().text;
+  const bool is_long = text.contains(u'\n') || QFontMetrics(theme_.font(TextStyle::body)).horizontalAdvance(text) > text_->contentsRect().width();
+  set_style_property(text_, "long", is_long);
+  text_->set_text(text);
+}
+
+void MessageBar::resizeEvent(QResizeEvent* event) {
+  QFrame::resizeEvent(event);
+  show_text();
 }
 
 }  // namespace n2nq::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Errors and remarks of the window: the latest in one line that has its room whether there is one or not, all of them folded behind it,
-// to be read and copied. No dialog.
+// Errors and remarks of the window: the latest in a line, or in smaller letters in two, whose room is there whether there is one or not, and
+// all of them folded behind it, to be read and copied. No dialog.
 #pragma once
 
 #include <QFrame>
@@ -33,12 +33,16 @@ class MessageBar : public QFrame {
   /// With the time of day before each.
   QStringList messages() const;
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   struct Message {
     Kind kind;
     QString time, text, topic;
   };
   void refresh();
+  void show_text();
   void restyle();
   void show_all();
 
