@@ -45,22 +45,23 @@ void MessageReader::end() {
 
 void MessageReader::take_line(const QByteArray& line) {
   if (line.trimmed().isEmpty()) return;
+  if (behind_login_ && !MessageParts::is_marked(line)) return take_noise(line);
   const std::optional<QByteArray> whole = behind_login_ ? parts_.take(line) : std::optional(line);
   if (std::max(parts_.bytes(), whole ? whole->size() : 0) > line_bytes_max) return refuse(too_long());
   if (whole) take_whole(*whole);
 }
 
+void MessageReader::take_noise(const QByteArray& line) {
+  if (in_protocol_) return;
+  noise_bytes_ += line.size();
+  if (noise_bytes_ > noise_bytes_max) refuse(QString("more than %1 MiB before its hello").arg(noise_bytes_max >> 20));
+}
+
 void MessageReader::take_whole(const QByteArray& line) {
-  nlohmann::json object = object_in(line, behind_login_);
+  nlohmann::json object = net::parsed_json(line);
   if (!object.is_object()) {
-    if (in_protocol_) {
-      // A message, or a part of one, that something else was written into.
-      if (!behind_login_ || line.contains("{\"")) refuse("\"" + excerpt(line) + "\"");
-      return;
-    }
-    noise_bytes_ += line.size();
-    if (noise_bytes_ > noise_bytes_max) return refuse(QString("more than %1 MiB before its hello").arg(noise_bytes_max >> 20));
-    return;
+    const bool is_the_programs = behind_login_ || in_protocol_;
+    return is_the_programs ? refuse("\"" + excerpt(line) + "\"") : take_noise(line);
   }
   in_protocol_ = true;
   if (held_->messages >= held_max || held_->bytes + line.size() > held_bytes_max) {
@@ -80,12 +81,6 @@ void MessageReader::take_whole(const QByteArray& line) {
   } catch (const std::exception& error) {
     refuse(told(line, error));
   }
-}
-
-nlohmann::json MessageReader::object_in(const QByteArray& line, bool behind_login) {
-  nlohmann::json object = net::parsed_json(line);
-  const qsizetype begin = behind_login && !object.is_object() ? line.indexOf("{\"") : 0;
-  return begin > 0 ? net::parsed_json(line.mid(begin)) : object;
 }
 
 QString MessageReader::told(const QByteArray& line, const std::exception& error) {

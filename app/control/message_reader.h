@@ -2,10 +2,9 @@
 // Bytes of a process's stdout to control messages, on a thread of its own: a line may be tens of MiB, and no event loop may stand still for
 // it.
 //
-// Lines before the first JSON object are the noise of a login shell and are skipped; where there was one, also lines behind it that have
-// nothing of one, and what stands before an object in its line: of what a login script left in the background. There, long messages come in
-// parts (broker/net/control_channel.h), between which such lines may stand. Whatever else is not a message is nonsense, said once; nothing is
-// read after that.
+// Lines before the first JSON object are the noise of a login shell and are skipped. Where there was one, the program marks its lines
+// (broker/net/control_channel.h): whatever is not marked was said by what a login script left in the background, and is skipped at any time.
+// Whatever else is not a message is nonsense, said once; nothing is read after that.
 #pragma once
 
 #include <QByteArray>
@@ -33,9 +32,6 @@ class MessageReader : public QObject {
   explicit MessageReader(bool behind_login = false) : behind_login_(behind_login) {}
   /// How a line is told that is no message, because of `error`.
   static QString told(const QByteArray& line, const std::exception& error);
-  /// What a line says, which is no object if it says nothing. Behind a login something may stand before it in its line: what a script wrote
-  /// without the end of one.
-  static nlohmann::json object_in(const QByteArray& line, bool behind_login);
 
  public slots:
   void feed(const QByteArray& bytes);
@@ -51,6 +47,7 @@ class MessageReader : public QObject {
 
  private:
   void take_line(const QByteArray& line);
+  void take_noise(const QByteArray& line);
   void take_whole(const QByteArray& line);
   void refuse(const QString& what);
   void end_reading();

@@ -5,6 +5,7 @@
 
 #include "app/control/message_reader.h"
 #include "app/host/check_cells.h"
+#include "broker/net/parsed_json.h"
 
 namespace n2nq::app {
 
@@ -49,10 +50,11 @@ void CheckProcess::take(const QByteArray& bytes) {
     const bool behind_login = launcher_->is_behind_login();
     const QByteArray first = line_.left(end);
     line_.remove(0, end + 1);
+    if (behind_login && !MessageParts::is_marked(first)) continue;
     const std::optional<QByteArray> whole = behind_login ? parts_.take(first) : std::optional(first);
     if (!whole) continue;
     const QByteArray& line = *whole;
-    const Json object = MessageReader::object_in(line, behind_login);
+    const Json object = net::parsed_json(line);
     if (!object.is_object()) continue;
     if (object.value("type", Json()) == "error") error_ = text_in(object, "message");
     try {

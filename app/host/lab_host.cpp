@@ -223,7 +223,7 @@ QByteArray LabHost::command_for(const QString& path) const {
   const QByteArray there = path.startsWith('/') ? path.toLatin1() : "./" + path.toLatin1();
   // The first echo ends what login scripts may have said without a newline. sh, because who logs in may have any shell; the quotes mean the
   // same in all of them.
-  return "exec /bin/sh -c 'echo; echo n2nq-pid $$; " + ProgramTrial::into_home_for(path) + "exec " + there + ' ' + net::in_parts_argument +
+  return "exec /bin/sh -c 'echo; echo n2nq-pid $$; " + ProgramTrial::into_home_for(path) + "exec " + there + ' ' + net::marked_argument +
          "'";
 }
 

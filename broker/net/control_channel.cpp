@@ -81,7 +81,7 @@ void ControlChannel::write_line(const nlohmann::json& object) {
   line += '\n';
   {
     const std::lock_guard lock(mutex_);
-    if (!options_.in_parts || line.size() <= write_bytes_max) {
+    if (!options_.marked) {
       queue_output(std::move(line));
     } else {
       line.pop_back();

@@ -2,8 +2,8 @@
 // The control protocol's pipe: newline-delimited JSON over two descriptors (stdin and stdout), read and written by a thread of its own,
 // so that neither a silent bench nor a slow one can hold the data thread.
 //
-// Who shares stdout with others, behind a login shell whose scripts left something running, gets long lines in parts: each is of 4 KiB at most,
-// which the kernel takes in one piece, so that what others write comes between them and never into one.
+// Who shares stdout with others, behind a login shell whose scripts left something running, gets each line marked as the program's own, and long
+// ones in parts: each is of 4 KiB at most, which the kernel takes in one piece, so that what others write comes between them and never into one.
 //
 // The thread also keeps the lease, and turns SIGTERM into a `stop` and a `bye` as if the bench had sent them.
 #pragma once
@@ -25,10 +25,10 @@
 
 namespace n2nq::net {
 
-/// Around the text of each part of a long line, and at the end of the last one: no JSON text has them.
+/// Before the text of each part of a marked line, and behind that of the last one, which a short line's only one is: no JSON text has them.
 constexpr char part_begin = '\x02', last_part_end = '\x03';
-/// The argument of a program that asks for `Options::in_parts`.
-constexpr const char* in_parts_argument = "--in-parts";
+/// The argument of a program that asks for `Options::marked`.
+constexpr const char* marked_argument = "--marked";
 
 /// To be called first in main(), before any thread is started: SIGTERM is taken by the control channel, SIGINT, SIGPIPE and SIGXFSZ are ignored.
 void prepare_signals();
@@ -43,7 +43,7 @@ class ControlChannel {
     int64_t lease_ns = 12'500'000'000;
     size_t line_bytes_max = 64 * 1024 * 1024;
     size_t unsent_bytes_max = 256 * 1024 * 1024;  // lines the bench has not read; beyond it the lease counts as lost
-    bool in_parts = false;
+    bool marked = false;
   };
   struct Handlers {
     /// On the loop's thread: every object that handle_here did not take.

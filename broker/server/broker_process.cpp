@@ -44,9 +44,9 @@ uint64_t random_epoch() {
 
 }  // namespace
 
-BrokerProcess::BrokerProcess(bool in_parts)
+BrokerProcess::BrokerProcess(bool marked)
     : channel_(
-          loop_, {.in_parts = in_parts},
+          loop_, {.marked = marked},
           {[this](const nlohmann::json& object) { on_object(object); }, {}, [this](const std::string& reason) { on_lease_lost(reason); }}) {
 }
 

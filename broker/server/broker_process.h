@@ -23,8 +23,8 @@ class BrokerProcess {
   static constexpr int exit_bad_start = 2;
   static constexpr int exit_lease_lost = 3;
 
-  /// `in_parts`: see ControlChannel::Options.
-  explicit BrokerProcess(bool in_parts);
+  /// `marked`: see ControlChannel::Options.
+  explicit BrokerProcess(bool marked);
   ~BrokerProcess();
   BrokerProcess(const BrokerProcess&) = delete;
   BrokerProcess& operator=(const BrokerProcess&) = delete;

@@ -20,7 +20,7 @@ constexpr const char* help =
     "(docs/control-protocol.md); clients speak the protocol of docs/wire-protocol.md.\n"
     "\n"
     "  n2nq-broker             wait for a `configure` object on stdin; ends with stdin\n"
-    "  n2nq-broker --in-parts  the same; long lines leave in parts, for who shares stdout with others\n"
+    "  n2nq-broker --marked    the same; its lines are marked, and leave in parts, for who shares stdout with others\n"
     "  n2nq-broker --help      this text\n"
     "  n2nq-broker --version   the version\n"
     "\n"
@@ -39,9 +39,9 @@ int main(int argc, char** argv) {
     std::fputs(help, stdout);
     return 0;
   }
-  const bool in_parts = argc == 2 && std::strcmp(argv[1], n2nq::net::in_parts_argument) == 0;
-  if (argc > 1 && !in_parts) {
-    std::fprintf(stderr, "n2nq-broker: unknown argument %s; --help, --version and --in-parts are known, settings come over stdin\n", argv[1]);
+  const bool marked = argc == 2 && std::strcmp(argv[1], n2nq::net::marked_argument) == 0;
+  if (argc > 1 && !marked) {
+    std::fprintf(stderr, "n2nq-broker: unknown argument %s; --help, --version and --marked are known, settings come over stdin\n", argv[1]);
     return n2nq::BrokerProcess::exit_bad_start;
   }
   if (isatty(STDIN_FILENO)) {
@@ -51,6 +51,6 @@ int main(int argc, char** argv) {
   n2nq::net::prepare_signals();
   n2nq::net::set_timer_slack_ns(1);
   n2nq::net::ask_for_short_turns();
-  n2nq::BrokerProcess process(in_parts);
+  n2nq::BrokerProcess process(marked);
   return process.run();
 }

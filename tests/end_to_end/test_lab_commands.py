@@ -36,7 +36,7 @@ def fixed(folder=".cache/n2nq-bench"):
     home, below = ("", folder) if folder.startswith("/") else ("cd && ", f"./{folder}")
     file = rf"{re.escape(below)}/bin/n2nq-[a-z]+-[0-9a-f]{{64}}"
     program, digest = f"exec {file}", rf"s=\$\(sha256sum {file} 2>/dev/null\); echo n2nq-sha256 \$s"
-    return (rf"exec /bin/sh -c 'echo; echo n2nq-pid \$\$; {home}{program} --in-parts'",
+    return (rf"exec /bin/sh -c 'echo; echo n2nq-pid \$\$; {home}{program} --marked'",
             rf"exec /bin/sh -c 'LC_ALL=C; export LC_ALL; echo; echo n2nq-pid \$\$; echo n2nq-machine \$\(uname -m\); {home}{digest}; case \$s in [0-9a-f]{{64}}\*\) echo n2nq-tries >&2; {program} --version;; esac'",
             PAUSE, STANDBY, SHELL, KILL_ALL, "exec /bin/sh -c 'kill -s (CONT|KILL|TERM) [0-9]+'", "internal-sftp")
 

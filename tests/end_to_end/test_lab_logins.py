@@ -59,7 +59,7 @@ class Logins(PersonCase):
         for answer in answers:
             terminal.wait_for(prompt)
             terminal.type(answer + "\n")
-        running = re.compile(r"\./\.cache/n2nq-bench/bin/n2nq-receivers-\w+ --in-parts$")
+        running = re.compile(r"\./\.cache/n2nq-bench/bin/n2nq-receivers-\w+ --marked$")
         self.wait_for("the run to be under way", lambda: any(map(running.match, self.lab.processes("h1").values())))
         self.assertNotEqual(holders(["bin/n2nq-receivers-"], []), [], "processes on the host are looked at")
         self.check_nothing_is_found(terminal)

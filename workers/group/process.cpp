@@ -51,9 +51,9 @@ constexpr std::size_t files_beside_services = 64;
 
 class Process {
  public:
-  Process(WorkerRole role, bool in_parts)
+  Process(WorkerRole role, bool marked)
       : role_(role),
-        channel_(loop_, {.in_parts = in_parts},
+        channel_(loop_, {.marked = marked},
                  {.on_object = [this](const Json& object) { take(object); },
                   .handle_here = [this](const Json& object) { return take_on_control_thread(object); },
                   .on_lease_lost = [this](const std::string& reason) { lose_lease(reason); }}) {}
@@ -211,9 +211,9 @@ int print_help(const char* name) {
               "\n\n"
               "Runs a group of %s services against N2NQ. It is started by n2nq-bench and takes its orders as newline-delimited JSON\n"
               "from standard input (docs/control-protocol.md); it takes no arguments but these:\n\n"
-              "  --in-parts  long lines leave in parts, for who shares stdout with others\n"
-              "  --help      this text\n"
-              "  --version   the version\n",
+              "  --marked   its lines are marked, and leave in parts, for who shares stdout with others\n"
+              "  --help     this text\n"
+              "  --version  the version\n",
               name, std::string_view(name) == "n2nq-senders" ? "sending" : "receiving");
   return exit_done;
 }
@@ -227,9 +227,9 @@ int run_worker(WorkerRole role, int argc, char** argv) {
     std::printf("%s " N2NQ_VERSION "\n", name.c_str());
     return exit_done;
   }
-  const bool in_parts = argc == 2 && std::string_view(argv[1]) == net::in_parts_argument;
-  if (argc > 1 && !in_parts) {
-    std::fprintf(stderr, "%s: unknown argument \"%s\"; --help, --version and --in-parts are known\n", name.c_str(), argv[1]);
+  const bool marked = argc == 2 && std::string_view(argv[1]) == net::marked_argument;
+  if (argc > 1 && !marked) {
+    std::fprintf(stderr, "%s: unknown argument \"%s\"; --help, --version and --marked are known\n", name.c_str(), argv[1]);
     return exit_bad_start;
   }
   net::prepare_signals();
@@ -238,7 +238,7 @@ int run_worker(WorkerRole role, int argc, char** argv) {
   // What a long frame took goes back to the system when it is given back: by itself glibc would keep the second one for later.
   mallopt(M_MMAP_THRESHOLD, mapped_bytes_min);
   try {
-    return Process(role, in_parts).run();
+    return Process(role, marked).run();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
     return EXIT_FAILURE;

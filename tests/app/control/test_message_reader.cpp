@@ -12,6 +12,11 @@ namespace {
 
 const char* const hello_line =
     R"({"type":"hello","control":1,"wire":1,"role":"broker","version":"1","now_ns":5,"host":{},"address":"127.0.0.1","port":9})";
+/// As a program says it that was started behind a login.
+QByteArray marked(const QByteArray& text) {
+  return '\x02' + text + "\x03\n";
+}
+
 const char* const waiting = R"({"type":"state","state":"waiting","for":"N2NQ","now_ns":1,"broker_now_ns":null})";
 
 struct MessageReaderTest : ::testing::Test {
@@ -67,23 +72,35 @@ TEST_F(MessageReaderTest, what_is_in_quotes_nests_nothing_and_many_objects_side_
   EXPECT_TRUE(nonsense.isEmpty()) << nonsense.join(' ').left(200).toStdString();
 }
 
-TEST_F(MessageReaderTest, an_object_is_found_behind_what_a_login_script_wrote_before_it_in_its_line) {
-  EXPECT_EQ(MessageReader::object_in(R"(.. [1] {"type":"hello"})", true), (nlohmann::json{{"type", "hello"}}));
-  EXPECT_FALSE(MessageReader::object_in(R"(.. [1] {"type":"hello"})", false).is_object());
-  EXPECT_FALSE(MessageReader::object_in("..", true).is_object());
-  EXPECT_FALSE(MessageReader::object_in(R"(.. {"type":)", true).is_object());
-}
-
-TEST_F(MessageReaderTest, behind_a_login_shell_there_may_be_other_lines_in_between_but_no_broken_messages) {
+TEST_F(MessageReaderTest, behind_a_login_shell_whatever_is_not_marked_is_somebody_else_s) {
   MessageReader behind_login(true);
   int heard = 0;
   QObject::connect(&behind_login, &MessageReader::message, [&heard] { ++heard; });
   QObject::connect(&behind_login, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
-  behind_login.feed(QByteArray("Welcome\n") + hello_line + "\nreminder\n[1]\n{\n  up 3 days\n}\n" + waiting + "\n");
+  const QByteArray others = QByteArray("reminder\n[1]\n{\n  up 3 days\n}\n{\"\n{\"load\":0.4}\n") + waiting + "\n" + hello_line + "\n";
+  behind_login.feed("Welcome\n" + others);
+  EXPECT_EQ(heard, 0);
+  behind_login.feed(marked(hello_line) + others + marked(waiting) + others);
   EXPECT_EQ(heard, 2);
   EXPECT_TRUE(nonsense.isEmpty()) << nonsense[0].toStdString();
-  behind_login.feed(QByteArray(waiting).insert(20, "reminder\n") + "\n");
-  EXPECT_EQ(nonsense.size(), 1) << "part of a message is missing";
+}
+
+TEST_F(MessageReaderTest, behind_a_login_shell_no_marked_line_may_be_damaged) {
+  const QByteArray text = waiting, into_it = QByteArray(text).insert(20, "reminder\n");
+  const QByteArray damaged[] = {marked(QByteArray(text).insert(20, '"')), marked(into_it) + marked(waiting), marked("reminder"), marked("[1]"),
+                                marked(text.left(30))};
+  for (const QByteArray& lines : damaged) {
+    MessageReader behind_login(true);
+    nonsense.clear();
+    QObject::connect(&behind_login, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+    behind_login.feed(marked(hello_line) + lines);
+    EXPECT_EQ(nonsense.size(), 1) << lines.toStdString();
+    MessageReader first(true);
+    nonsense.clear();
+    QObject::connect(&first, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+    first.feed(lines);
+    EXPECT_EQ(nonsense.size(), 1) << "before a hello: " << lines.toStdString();
+  }
 }
 
 TEST_F(MessageReaderTest, behind_a_login_shell_something_without_its_lines_end_may_stand_before_a_message) {
@@ -91,13 +108,11 @@ TEST_F(MessageReaderTest, behind_a_login_shell_something_without_its_lines_end_m
   std::vector<SharedMessage> heard;
   QObject::connect(&behind_login, &MessageReader::message, [&heard](const SharedMessage& message) { heard.push_back(message); });
   QObject::connect(&behind_login, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
-  behind_login.feed(QByteArray("mounting ") + hello_line + "\n. .. [1] " + waiting + "\n");
+  behind_login.feed("mounting " + marked(hello_line) + ". .. [1] {\"a\":\"" + marked(waiting));
   ASSERT_EQ(heard.size(), 2u);
   EXPECT_EQ(std::get<HelloMessage>(*heard[0]).port, 9);
   EXPECT_EQ(std::get<StateMessage>(*heard[1]).waiting_for, "N2NQ");
   EXPECT_TRUE(nonsense.isEmpty());
-  behind_login.feed(". " + QByteArray(waiting).left(30) + "\n");
-  EXPECT_EQ(nonsense.size(), 1) << "a part of a message";
 }
 
 TEST_F(MessageReaderTest, behind_a_login_shell_a_long_message_comes_in_parts_between_which_may_stand_what_else_is_said) {
@@ -106,8 +121,8 @@ TEST_F(MessageReaderTest, behind_a_login_shell_a_long_message_comes_in_parts_bet
   QObject::connect(&behind_login, &MessageReader::message, [&heard](const SharedMessage& message) { heard.push_back(message); });
   QObject::connect(&behind_login, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
   const QByteArray text = waiting;
-  behind_login.feed(QByteArray(hello_line) + "\n\x02" + text.left(20) + "\n 1  0 33452\n\n. .\x02" + text.mid(20, 9) + "\n\x02" + text.mid(29) + "\x03\n" +
-                    waiting + "\n");
+  behind_login.feed(marked(hello_line) + "\x02" + text.left(20) + "\n 1  0 33452\n\n. .\x02" + text.mid(20, 9) + "\n{\"\n\x02" + text.mid(29) +
+                    "\x03\n" + marked(waiting));
   ASSERT_EQ(heard.size(), 3u) << nonsense.join(' ').toStdString();
   EXPECT_EQ(std::get<StateMessage>(*heard[1]).waiting_for, "N2NQ");
   EXPECT_TRUE(nonsense.isEmpty());
@@ -125,9 +140,18 @@ TEST_F(MessageReaderTest, behind_a_login_shell_a_long_message_comes_in_parts_bet
 }
 
 TEST_F(MessageReaderTest, endless_noise_is_nonsense) {
-  const QByteArray line(1 << 20, 'x');
-  for (int i = 0; i < 5; ++i) reader.feed(line + '\n');
+  const QByteArray line = "{\"" + QByteArray(1 << 20, 'x') + '\n';
+  for (int i = 0; i < 5; ++i) reader.feed(line);
   EXPECT_EQ(nonsense.size(), 1);
+  nonsense.clear();
+  MessageReader before_hello(true), behind_hello(true);
+  for (MessageReader* each : {&before_hello, &behind_hello})
+    QObject::connect(each, &MessageReader::nonsense, [this](const QString& what) { nonsense += what; });
+  behind_hello.feed(marked(hello_line));
+  for (int i = 0; i < 5; ++i) behind_hello.feed(line);
+  EXPECT_TRUE(nonsense.isEmpty());
+  for (int i = 0; i < 5; ++i) before_hello.feed(line);
+  EXPECT_EQ(nonsense, QStringList{"more than 4 MiB before its hello"});
 }
 
 TEST_F(MessageReaderTest, an_endless_line_is_nonsense) {

@@ -28,7 +28,7 @@ using SshLauncherTest = testing::LauncherOnHosts;
 TEST_F(SshLauncherTest, a_process_is_put_started_and_spoken_with) {
   ASSERT_TRUE(runs_broker()) << told() << output.toStdString();
   EXPECT_EQ(launcher->data_address(), lab->address(1));
-  EXPECT_TRUE(output.startsWith("{")) << "its number is not passed on: " << output.toStdString();
+  EXPECT_TRUE(output.startsWith("\x02{")) << "its number is not passed on: " << output.toStdString();
   EXPECT_EQ(lab->programs(1).size(), 1);
   launcher->write("{\"type\":\"bye\"}\n");
   ASSERT_TRUE(wait_gone());
@@ -287,7 +287,7 @@ TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
   // And it says what it begins.
   script.set("cat ~/noise; echo more noise >&2; cat ~/never & echo $! >>~/children; echo \"$BASH_EXECUTION_STRING\"; printf ..");
   EXPECT_TRUE(runs_broker()) << told();
-  EXPECT_TRUE(output.startsWith("{")) << output.left(100).toStdString();
+  EXPECT_TRUE(output.startsWith("\x02{")) << output.left(100).toStdString();
   launcher.reset();
   EXPECT_TRUE(wait_until([] { return lab->programs(1).isEmpty(); })) << "what is said there at the end begins a child of its own";
   const QString children =
@@ -401,9 +401,11 @@ struct OnHosts : LauncherFactory {
 
 TEST_F(SshLauncherTest, a_whole_run_on_three_hosts_and_all_of_its_files_come_back) {
   // Launchers of other tests went without bringing back what their processes had.
-  // And login scripts begin what goes on saying something, each second, to whom nobody has asked.
-  const LoginScript scripts[] = {{*lab, 1}, {*lab, 2}, {*lab, 3}};
-  for (const LoginScript& script : scripts) script.set("vmstat 1 & vmstat 1 >&2 &");
+  // And login scripts begin what goes on saying something, again and again, to whom nobody has asked, also what a program could say.
+  const LoginScript scripts[] = {{*lab, 1, {"talk"}}, {*lab, 2, {"talk"}}, {*lab, 3, {"talk"}}};
+  for (const LoginScript& script : scripts) script.set("vmstat 1 & vmstat 1 >&2 & sh ~/talk &");
+  const QByteArray talk = R"(while sleep 0.2; do echo '{"type":"error","message":"disk"}'; echo '{"'; printf '{"'; done)";
+  for (const int host : {1, 2, 3}) lab->inside(host, {"sh", "-c", "cat >/home/lab/talk"}, talk + '\n');
   for (const int host : {1, 2, 3}) lab->inside(host, {"rm", "-rf", "/home/lab/.cache/n2nq-bench/runs"});
   for (const bool same_host : {false, true}) {
     RunControl::Options options;

@@ -124,26 +124,24 @@ TEST_F(Control, LongAnswersArriveWhole) {
   EXPECT_TRUE(channel_->flush(60 * ns_per_s));
 }
 
-TEST_F(Control, WhoSharesStdoutGetsLongLinesInPartsThatTheKernelTakesInOnePiece) {
-  start({.in_parts = true});
-  for (const size_t length : {4084u, 4085u, 8000u, 100'000u}) {  // with {"text":""} and the line's end 4,096, 4,097, ...
+TEST_F(Control, WhoSharesStdoutGetsLinesThatAreMarkedAndLongOnesInPartsThatTheKernelTakesInOnePiece) {
+  start({.marked = true});
+  for (const size_t length : {0u, 4082u, 4083u, 8000u, 100'000u}) {  // with {"text":""}, the marks and the line's end 14, 4,096, 4,097, ...
     SCOPED_TRACE(length);
     const nlohmann::json object{{"text", std::string(length, 'x')}};
     const std::string text = object.dump();
     channel_->write_line(object);
     std::string whole;
-    for (bool is_last = false; !is_last;) {
+    size_t parts = 0;
+    for (bool is_last = false; !is_last; ++parts) {
       const std::string part = hear();
       ASSERT_LE(part.size() + 1, 4096u);
-      if (text.size() + 1 <= 4096) {
-        whole = part;
-        break;
-      }
       ASSERT_EQ(part[0], part_begin);
       is_last = part.back() == last_part_end;
       whole += part.substr(1, part.size() - (is_last ? 2 : 1));
     }
     EXPECT_EQ(whole, text);
+    EXPECT_EQ(parts, (text.size() + 4092) / 4093);
   }
   EXPECT_TRUE(channel_->flush(60 * ns_per_s));
 }
