@@ -117,10 +117,11 @@ ReadHosts read_hosts_text(std::string_view text, const std::string& name) {
 }
 
 ReadHosts read_hosts_file(const std::string& path, bool may_be_absent) {
-  QFile file(QString::fromStdString(path));
-  if (may_be_absent && !file.exists()) return {Hosts(), {}};
-  if (!file.open(QIODevice::ReadOnly)) return failed(path, 0, "cannot be read: " + file.errorString().toStdString());
-  return read_hosts_text(file.read(hosts_file_bytes_max + 1).toStdString(), path);
+  if (may_be_absent && !QFile::exists(QString::fromStdString(path))) return {Hosts(), {}};
+  static_assert(settings_file_bytes_max >= hosts_file_bytes_max);
+  std::string problem;
+  const auto text = settings_file_text(path, problem);
+  return text ? read_hosts_text(*text, path) : failed(path, 0, problem);
 }
 
 std::string hosts_yaml(const Hosts& hosts) {

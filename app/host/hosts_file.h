@@ -40,12 +40,14 @@ struct ReadHosts {
 };
 
 ReadHosts read_hosts_text(std::string_view text, const std::string& name);
-/// A file that does not exist holds no hosts, where `may_be_absent`.
+/// A file that does not exist holds no hosts, where `may_be_absent`. What is read is a regular file or a link to one, or what the shell hands
+/// over (settings_file_text()).
 ReadHosts read_hosts_file(const std::string& path, bool may_be_absent);
 
 /// Says what is set, in its head that no comments are kept, and nothing else; reads back as the same hosts.
 std::string hosts_yaml(const Hosts& hosts);
-/// Written beside and renamed, readable by its owner alone; makes the folder. Empty result: done.
+/// Written beside and renamed, readable by its owner alone; makes the folder. A link stays, and what it leads to is written. Empty result:
+/// done.
 std::optional<std::string> write_hosts_file(const std::string& path, const Hosts& hosts);
 
 /// $XDG_CONFIG_HOME/n2nq-bench/hosts.yaml.

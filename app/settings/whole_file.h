@@ -15,8 +15,8 @@ QString open_regular(QFile& file);
 /// All of it, where that is at most so many bytes; no more than that is read. Empty result: `error` says why, with the path.
 std::optional<QByteArray> read_whole(const QString& path, qint64 bytes_max, QString& error);
 
-/// Writes beside, syncs, renames. Without permissions it has those of the file that was there, or of a new one. Empty result: done; otherwise
-/// what went wrong, with the path.
+/// Writes beside, syncs, renames. A link stays, and what it leads to is written so. Without permissions it has those of the file that was
+/// there, or of a new one. Empty result: done; otherwise what went wrong, with the path.
 QString write_whole(const QString& path, const QByteArray& bytes, std::optional<QFileDevice::Permissions> permissions = std::nullopt);
 /// To a file that is open unbuffered. A disk that becomes full takes a part, and says why not the rest when that is offered: then false, with
 /// the reason in the file's errorString().

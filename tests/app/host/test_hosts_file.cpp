@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 
 namespace n2nq::app {
@@ -137,6 +141,34 @@ TEST(hosts_file, is_written_for_its_owner_alone) {
   EXPECT_EQ(*read_hosts_file(path, false).hosts, hosts);
   EXPECT_EQ(QFile::permissions(QString::fromStdString(path)) & (QFile::ReadGroup | QFile::ReadOther), QFile::Permissions());
   EXPECT_NE(write_hosts_file("/proc/no/hosts.yaml", hosts).value_or("").find("Cannot make the folder"), std::string::npos);
+}
+
+TEST(hosts_file, a_pipe_in_its_place_is_not_waited_for) {
+  const QTemporaryDir folder;
+  const std::string path = folder.filePath("hosts.yaml").toStdString();
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  for (const bool may_be_absent : {false, true}) {
+    const auto read = read_hosts_file(path, may_be_absent);
+    ASSERT_FALSE(read.hosts);
+    EXPECT_EQ(read.errors.front().text(), path + ": cannot be read: it is a pipe, and no file");
+  }
+}
+
+/// A person may keep it in a repository.
+TEST(hosts_file, a_link_stays_and_what_it_leads_to_is_written) {
+  const QTemporaryDir folder;
+  ASSERT_TRUE(QDir(folder.path()).mkpath("kept") && QDir(folder.path()).mkpath("config"));
+  const QString link = folder.filePath("config/hosts.yaml"), further = folder.filePath("config/further"), kept = folder.filePath("kept/lab.yaml");
+  ASSERT_TRUE(QFile::link("further", link) && QFile::link("../kept/lab.yaml", further));
+  Hosts hosts;
+  for (const char* name : {"lab-1", "lab-2"}) {  // what it leads to is not there yet, and is
+    hosts.hosts.push_back(called(name));
+    EXPECT_EQ(write_hosts_file(link.toStdString(), hosts), std::nullopt);
+    EXPECT_TRUE(QFileInfo(link).isSymLink() && QFileInfo(further).isSymLink());
+    EXPECT_TRUE(QFileInfo(kept).isFile() && !QFileInfo(kept).isSymLink());
+    EXPECT_EQ(*read_hosts_file(kept.toStdString(), false).hosts, hosts);
+    EXPECT_EQ(QDir(folder.filePath("config")).entryList(QDir::Files).size(), 2) << "nothing else is left there";
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <algorithm>
 
@@ -133,6 +134,18 @@ TEST_F(PresetsTest, settings_have_the_name_of_the_preset_that_they_equal) {
   EXPECT_EQ(presets.name_of(settings), "quick") << "the first";
   settings.senders.amount = 3;
   EXPECT_EQ(presets.name_of(settings), "");
+}
+
+TEST_F(PresetsTest, one_that_is_a_link_stays_one_and_what_it_leads_to_is_saved) {
+  ASSERT_FALSE(presets.save("mine", {}));
+  const QString link = folder.filePath("presets/mine.yaml"), kept = folder.filePath("kept.yaml");
+  ASSERT_TRUE(QFile::rename(link, kept) && QFile::link("../kept.yaml", link));
+  Settings settings;
+  settings.seed = 4711;
+  ASSERT_FALSE(presets.save("mine", settings));
+  EXPECT_TRUE(QFileInfo(link).isSymLink());
+  EXPECT_FALSE(QFileInfo(kept).isSymLink());
+  EXPECT_EQ(presets.load(kept.toStdString()).settings->seed, 4711u);
 }
 
 TEST_F(PresetsTest, bad_names_are_refused) {
