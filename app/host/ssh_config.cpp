@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/ssh_config.h"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <QDir>
 #include <QFile>
-#include <QFileInfo>
 #include <QSet>
 #include <algorithm>
 #include <iterator>
@@ -42,7 +39,6 @@ bool ssh_pattern_matches(const QString& pattern, const QString& text) {
 namespace {
 
 constexpr int include_depth_max = 16;
-constexpr qint64 file_bytes_max = 4 << 20;
 constexpr qsizetype lines_max = 100'000;
 
 /// One of them matches, and none that begins with ! does.
@@ -101,18 +97,31 @@ QString unless_unanswered(const QString& wrong, const UnansweredQuestions& unans
   return wrong.isEmpty() || unanswered.told().isEmpty() ? wrong : unanswered.told().front();
 }
 
+struct ReadFile {
+  uid_t owner = 0;
+  gid_t group = 0;
+  mode_t mode = 0;
+  QByteArray text;  // with more than ssh_config_file_bytes_max it goes on
+};
+
+/// None: there is no such file, or the answer `is_late`, as UnansweredQuestions have noted.
+std::optional<ReadFile> read_in_time(const QString& path, bool& is_late) {
+  const auto found = ask_database_bytes(Database::file, QFile::encodeName(path));
+  is_late = !found;
+  if (!found || found->size() != 4) return {};
+  return ReadFile{found->at(0).toUInt(), found->at(1).toUInt(), found->at(2).toUInt(), found->at(3)};
+}
+
 /// What it says may run a program as this user (ProxyCommand), so ssh does not obey a file that others may change. Empty: nobody else may.
-QString who_else_writes(const QFile& file) {
-  struct stat there {};
-  if (::fstat(file.handle(), &there) != 0) return QString("%1: %2").arg(file.fileName(), QString::fromLocal8Bit(::strerror(errno)));
-  if (there.st_uid != 0 && there.st_uid != ::getuid())
-    return QString("%1 belongs to another user, so ssh does not obey it, nor does the bench: chown it").arg(file.fileName());
-  if ((there.st_mode & 002) != 0)
-    return QString("others may write to %1, so ssh does not obey it, nor does the bench: chmod go-w %2").arg(file.fileName(), shell_quoted(file.fileName()));
-  if ((there.st_mode & 020) != 0 && !is_own_group(there.st_gid))
+QString who_else_writes(const QString& path, const ReadFile& file) {
+  if (file.owner != 0 && file.owner != ::getuid())
+    return QString("%1 belongs to another user, so ssh does not obey it, nor does the bench: chown it").arg(path);
+  if ((file.mode & 002) != 0)
+    return QString("others may write to %1, so ssh does not obey it, nor does the bench: chmod go-w %2").arg(path, shell_quoted(path));
+  if ((file.mode & 020) != 0 && !is_own_group(file.group))
     return QString("a group may write to %1 that is not your own, of your name and with nobody else in it, so the bench does not obey it: "
                    "chmod g-w %2")
-        .arg(file.fileName(), shell_quoted(file.fileName()));
+        .arg(path, shell_quoted(path));
   return {};
 }
 
@@ -200,8 +209,9 @@ SshConfig SshConfig::of_user() {
 }
 
 void SshConfig::ask_ahead(std::chrono::milliseconds patience) {
+  set_database_patience(patience);
+  const SshConfig config = of_user();  // what it includes is known only when it is read
   set_database_patience(std::chrono::milliseconds::zero());
-  const SshConfig config = of_user();
   for (const QString& name : config.names()) config.look_up(name);
   local_user();
   set_database_patience(patience);
@@ -240,16 +250,20 @@ std::vector<std::size_t> SshConfig::lines_about(const QString& name) const {
 }
 
 void SshConfig::read_file(const QString& path, std::vector<Condition> conditions, int depth, bool checks) {
-  QFile file(path);
-  if (path.isEmpty() || !QFileInfo(path).isFile() || !file.open(QIODevice::ReadOnly)) return;
+  if (path.isEmpty()) return;
+  const UnansweredQuestions unread;
+  bool is_late = false;
+  const auto file = read_in_time(path, is_late);
+  if (is_late) return add_problem(conditions, "include", unread.told().join("; "));
+  if (!file) return;
   if (checks) {
-    const UnansweredQuestions unanswered;
-    const QString wrong = unless_unanswered(who_else_writes(file), unanswered);
+    const UnansweredQuestions of_owner;
+    const QString wrong = unless_unanswered(who_else_writes(path, *file), of_owner);
     if (!wrong.isEmpty()) return add_problem({}, "include", wrong);
   }
-  const QStringList text = QString::fromUtf8(file.read(file_bytes_max)).split('\n');
-  if (!file.atEnd())
-    add_problem({}, "include", QString("%1 is larger than %2 MiB: what is behind that is not read").arg(path, QString::number(file_bytes_max >> 20)));
+  const QStringList text = QString::fromUtf8(file->text.left(ssh_config_file_bytes_max)).split('\n');
+  if (file->text.size() > ssh_config_file_bytes_max)
+    add_problem({}, "include", QString("%1 is larger than %2 MiB: what is behind that is not read").arg(path, QString::number(ssh_config_file_bytes_max >> 20)));
   const std::size_t outer = conditions.size();
   int number = 0;
   for (const QString& raw : text) {
@@ -313,7 +327,9 @@ void SshConfig::include(const QStringList& patterns, const QString& from, const 
       const bool of_system = from.startsWith("/etc/ssh/");
       pattern = (of_system ? QString("/etc/ssh") : without_wildcards(home_) + "/.ssh") + '/' + pattern;
     }
-    for (const QString& file : files_of_pattern(pattern)) read_file(file, conditions, depth + 1, true);
+    const auto files = files_of_pattern(pattern);
+    if (!files) add_problem(conditions, "include", from + ": " + unanswered.told().join("; "));
+    for (const QString& file : files.value_or(QStringList())) read_file(file, conditions, depth + 1, true);
   }
 }
 

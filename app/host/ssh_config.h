@@ -3,8 +3,9 @@
 // up.
 //
 // Understood: Host (with *, ? and !), Match all/host/originalhost/user/localuser, Include, and the keys of SshHostConfig. Match exec is not
-// evaluated and does not match; Match canonical and final do not match. All other keys are passed over. Any thread; reads files, and asks
-// the system for users, services and ${NAME}, for which it waits as long as the thread has time (ssh_config_databases.h).
+// evaluated and does not match; Match canonical and final do not match. All other keys are passed over. Any thread; asks the system for files,
+// users, services and ${NAME}, for which it waits as long as the thread has time (ssh_config_databases.h). A file that is not read in time
+// counts as it was when it was read last, or is a problem of each host that it may speak of.
 #pragma once
 
 #include <QHash>
@@ -63,8 +64,8 @@ class SshConfig {
   static SshConfig read(const QString& home, const QString& user_file, const QString& system_file);
   /// Of the user who runs this program; $HOME says where.
   static SshConfig of_user();
-  /// For a thread that must not stand: asks the system what the files of this user need, waits for none of it, and from then on for so long
-  /// at most, all in all until nothing was asked for a second.
+  /// For a thread that must not stand: reads the files of this user and asks the system what they need, and waits for that, as from then on,
+  /// for so long at most, all in all until nothing was asked for a second.
   static void ask_ahead(std::chrono::milliseconds patience);
 
   /// `user` and `port` as said elsewhere win over the files; empty and 0: not said.

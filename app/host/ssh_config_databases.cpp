@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/ssh_config_databases.h"
 
+#include <fcntl.h>
+#include <glob.h>
 #include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <QByteArrayList>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -18,6 +21,8 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "app/host/owned_fd.h"
 
 namespace n2nq::app {
 
@@ -92,6 +97,34 @@ QByteArrayList look_up_service(const QByteArray& name) {
   return found ? QByteArrayList{QByteArray::number(ntohs(static_cast<std::uint16_t>(found->s_port)))} : QByteArrayList();
 }
 
+/// What is no regular file, or not to be read, says nothing, as one that is not there.
+QByteArrayList look_up_file(const QByteArray& path) {
+  struct stat there {};
+  if (::stat(path.constData(), &there) != 0 || !S_ISREG(there.st_mode)) return {};  // a pipe would be waited for
+  const OwnedFd file(::open(path.constData(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.get() < 0 || ::fstat(file.get(), &there) != 0) return {};
+  QByteArray text;
+  std::array<char, 64 << 10> piece;
+  while (text.size() <= ssh_config_file_bytes_max) {
+    const qsizetype wanted = std::min<qsizetype>(piece.size(), ssh_config_file_bytes_max + 1 - text.size());
+    const ssize_t got = ::read(file.get(), piece.data(), static_cast<std::size_t>(wanted));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(piece.data(), got);
+  }
+  return {QByteArray::number(there.st_uid), QByteArray::number(there.st_gid), QByteArray::number(there.st_mode), text};
+}
+
+QByteArrayList look_up_files(const QByteArray& pattern) {
+  QByteArrayList files;
+  glob_t found{};
+  if (::glob(pattern.constData(), GLOB_NOSORT, nullptr, &found) == 0) {
+    for (std::size_t i = 0; i < found.gl_pathc; ++i) files += QByteArray(found.gl_pathv[i]);
+  }
+  ::globfree(&found);
+  return files;
+}
+
 QByteArrayList look_up(const Question& question) {
   switch (question.first) {
     case Database::own_user:
@@ -102,13 +135,21 @@ QByteArrayList look_up(const Question& question) {
       return look_up_own_group();
     case Database::service:
       return look_up_service(question.second);
+    case Database::file:
+      return look_up_file(question.second);
+    case Database::files:
+      return look_up_files(question.second);
   }
   return {};
 }
 
-/// Who runs this program does not change.
+bool is_of_files(const Question& question) {
+  return question.first == Database::file || question.first == Database::files;
+}
+
+/// Who runs this program does not change. A file may have been saved just now.
 bool is_new(const Question& question, const Asked& asked, Clock::time_point now) {
-  if (!asked.answer) return false;
+  if (!asked.answer || is_of_files(question)) return false;
   return (question.first == Database::own_user && !asked.answer->isEmpty()) || now - asked.answered < new_for;
 }
 
@@ -138,10 +179,11 @@ void begin(const Question& question, Asked& asked) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void wait_for(const Asked& asked, std::unique_lock<std::mutex>& lock) {
+void wait_for(const Question& question, const Asked& asked, std::unique_lock<std::mutex>& lock) {
   const auto began = Clock::now();
   if (began - patience.used >= new_for) patience.left = patience.most;
-  const auto most = asked.answer ? std::min(patience.left, wait_for_newer_max) : patience.left;
+  const bool has_old = asked.answer && !is_of_files(question);
+  const auto most = has_old ? std::min(patience.left, wait_for_newer_max) : patience.left;
   questions().answered.wait_for(lock, most, [&asked] { return !asked.under_way; });
   patience.used = Clock::now();
   patience.left = std::max(Clock::duration::zero(), patience.left - (patience.used - began));
@@ -158,6 +200,9 @@ QString what_is_asked(const Question& question) {
       return "who is in your group";
     case Database::service:
       return "which port " + name + " has";
+    case Database::file:
+    case Database::files:
+      return name;
   }
   return {};
 }
@@ -165,6 +210,10 @@ QString what_is_asked(const Question& question) {
 QString sentence(const Question& question, const Asked& asked) {
   const auto since_s = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - asked.asked).count();
   const bool just_now = !asked.under_way || since_s < 1;
+  if (is_of_files(question)) {
+    return QString("%1 is not read yet: it was asked for %2. Is the file server that it lies on away? Try again when it answers")
+        .arg(what_is_asked(question), just_now ? QString("just now") : QString("%1 s ago").arg(since_s));
+  }
   return QString("the user database of this machine does not answer: it was asked %1 %2. Is a directory behind it (LDAP, sssd) away? "
                  "Try again when it answers")
       .arg(just_now ? QString("just now") : QString("%1 s ago").arg(since_s), what_is_asked(question));
@@ -172,21 +221,26 @@ QString sentence(const Question& question, const Asked& asked) {
 
 }  // namespace
 
-std::optional<QStringList> ask_database(Database database, const QString& name) {
-  const Question question(database, name.toLocal8Bit());
+std::optional<QByteArrayList> ask_database_bytes(Database database, const QByteArray& name) {
+  const Question question(database, name);
   Questions& all = questions();
   std::unique_lock lock(all.mutex);
   Asked& asked = all.asked[question];
   if (!is_new(question, asked, Clock::now())) {
     begin(question, asked);
-    wait_for(asked, lock);
+    wait_for(question, asked, lock);
   }
   if (!asked.answer) {
     UnansweredQuestions::note(sentence(question, asked));
-    return {};
   }
+  return asked.answer;
+}
+
+std::optional<QStringList> ask_database(Database database, const QString& name) {
+  const auto answer = ask_database_bytes(database, name.toLocal8Bit());
+  if (!answer) return {};
   QStringList words;
-  for (const QByteArray& word : *asked.answer) words += QString::fromLocal8Bit(word);
+  for (const QByteArray& word : *answer) words += QString::fromLocal8Bit(word);
   return words;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/ssh_config_text.h"
 
-#include <glob.h>
 #include <unistd.h>
 
 #include <QCryptographicHash>
@@ -152,14 +151,9 @@ int ssh_port(const QString& text) {
   return found && !found->isEmpty() ? found->front().toInt() : 0;
 }
 
-QStringList files_of_pattern(const QString& pattern) {
-  QStringList files;
-  glob_t found{};
-  if (::glob(pattern.toLocal8Bit().constData(), GLOB_NOSORT, nullptr, &found) == 0) {
-    for (std::size_t i = 0; i < found.gl_pathc; ++i) files += QString::fromLocal8Bit(found.gl_pathv[i]);
-  }
-  ::globfree(&found);
-  std::sort(files.begin(), files.end());
+std::optional<QStringList> files_of_pattern(const QString& pattern) {
+  auto files = ask_database(Database::files, pattern);
+  if (files) std::sort(files->begin(), files->end());
   return files;
 }
 

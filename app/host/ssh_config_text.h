@@ -33,8 +33,8 @@ QString ssh_path_without_variables(const QString& text, const SshHostConfig& hos
 /// A number from 1 to 65535 or the name of a service; 0: neither, or the system does not say.
 int ssh_port(const QString& text);
 
-/// The files that a pattern of Include names, by name. Wildcards count in folders, too.
-QStringList files_of_pattern(const QString& pattern);
+/// The files that a pattern of Include names, by name. Wildcards count in folders, too. None: the system does not say in time.
+std::optional<QStringList> files_of_pattern(const QString& pattern);
 /// `text` as part of such a pattern, in which nothing is a wildcard.
 QString without_wildcards(const QString& text);
 

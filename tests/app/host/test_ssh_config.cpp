@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -299,8 +301,10 @@ TEST_F(SshConfigTest, who_may_write_by_way_of_a_group_is_found_without_looking_t
 
 TEST_F(SshConfigTest, a_directory_of_users_that_does_not_answer_is_told_where_it_is_needed_and_waited_for_while_there_is_time) {
   const auto as_before = qScopeGuard([] { set_database_patience(std::chrono::seconds(10)); });
-  set_database_patience(std::chrono::milliseconds(1));
   write("config", "Host a\n  User me\n  IdentityFile ~away/key\nHost b\n  User me\nHost c\n  User me\n  Include ~away/more\n");
+  // The files themselves are read: what was read last counts where there is no time.
+  for (const char* file : {"config", "system"}) ASSERT_TRUE(ask_database_bytes(Database::file, path(file).toLocal8Bit()));
+  set_database_patience(std::chrono::milliseconds(1));
   const auto told = [this](const QString& name) { return read().look_up(name).problems.join('\n'); };
   const auto is_silent = [](const QString& text, const QString& before) {
     return text.startsWith(before + "the user database of this machine does not answer: it was asked ") && text.contains(" who ~away is");
@@ -312,6 +316,48 @@ TEST_F(SshConfigTest, a_directory_of_users_that_does_not_answer_is_told_where_it
   set_database_patience(std::chrono::seconds(10));
   EXPECT_EQ(read().look_up("a").identity_files, QStringList{"/home/away/key"});
   EXPECT_EQ(told("c"), "");
+}
+
+/// Who opens a file waits for the one that has a lease on it: like a file server that does not answer.
+struct SilentFile {
+  explicit SilentFile(const QString& path) : fd(::open(QFile::encodeName(path).constData(), O_RDWR | O_CLOEXEC)) {
+    ::signal(SIGIO, SIG_IGN);  // that somebody waits
+    EXPECT_EQ(::fcntl(fd, F_SETLEASE, F_WRLCK), 0) << ::strerror(errno);
+  }
+  ~SilentFile() { ::close(fd); }
+  const int fd;
+};
+
+TEST_F(SshConfigTest, a_file_that_is_not_read_in_time_is_told_and_counts_as_it_was_when_it_was_read_last) {
+  const auto as_before = qScopeGuard([] { set_database_patience(database_patience_usual); });
+  write("config", "Host a\n  User me\nHost b\n  User me\n  Include more\n");
+  ASSERT_TRUE(QDir(home.path()).mkdir(".ssh"));
+  write(".ssh/more", "Port 7\n");
+  const auto not_read = [this](const QString& name) { return path(name) + " is not read yet: it was asked for "; };
+  {
+    const SilentFile config(path("config"));
+    set_database_patience(std::chrono::milliseconds(1));
+    const SshConfig read_now = read();
+    for (const char* name : {"a", "b", "c"}) {
+      const QString told = read_now.look_up(name, "me").problems.join('\n');
+      EXPECT_TRUE(told.startsWith(not_read("config"))) << told.toStdString();
+    }
+    EXPECT_EQ(read_now.names(), QStringList());
+  }
+  {
+    const SilentFile more(path(".ssh/more"));
+    set_database_patience(std::chrono::milliseconds(1'000));  // of which it takes a part
+    const SshConfig read_now = read();
+    const QString told = read_now.look_up("b").problems.join('\n');
+    EXPECT_TRUE(told.startsWith(not_read(".ssh/more"))) << told.toStdString();
+    EXPECT_EQ(read_now.look_up("a").problems, QStringList()) << "which it says nothing of";
+  }
+  set_database_patience(database_patience_usual);
+  EXPECT_EQ(read().look_up("b").problems, QStringList());
+  EXPECT_EQ(read().look_up("b").port, 7);
+  const SilentFile more(path(".ssh/more"));
+  set_database_patience(std::chrono::milliseconds(1'000));
+  EXPECT_EQ(read().look_up("b").port, 7) << "as it was";
 }
 
 TEST_F(SshConfigTest, the_first_of_proxy_command_and_proxy_jump_counts) {
