@@ -17,12 +17,13 @@ namespace {
 
 constexpr unsigned unheard_ms_min = 4'000;  // long enough for what got lost to be sent again a few times
 
-/// Whether the other end's kernel, too, says nothing to what was sent: then it is not the program there that is slow.
+/// Whether the other end's kernel, too, says nothing to what was sent, or this one has given the connection up for that, which the session's
+/// thread may not have seen yet: then it is not the program there that is slow.
 bool arrives_nowhere(int socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;  // leads to a proxy or a jump host
-  return info.tcpi_unacked > 0 && info.tcpi_last_ack_recv >= unheard_ms_min;
+  return info.tcpi_state == TCP_CLOSE || (info.tcpi_unacked > 0 && info.tcpi_last_ack_recv >= unheard_ms_min);
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 #include "app/host/ssh_shared.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sys/socket.h>
 
 #include <atomic>
 #include <functional>
@@ -97,6 +100,34 @@ TEST_F(SshSharedTest, a_step_that_began_after_a_standstill_has_its_own_time_and_
   begin_step();
   EXPECT_LT(closed_after_ms(), 2 * step_ms);
   EXPECT_TRUE(shared->closed());
+}
+
+/// What is sent there is not answered for as long as the step may take: which of both is seen first, that or its end, is up to the machine.
+TEST_F(SshSharedTest, a_connection_that_the_kernel_has_given_up_is_lost_and_not_slow) {
+  const OwnedFd listens(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const place = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_TRUE(::bind(listens.get(), place, size) == 0 && ::listen(listens.get(), 1) == 0 && ::getsockname(listens.get(), place, &size) == 0);
+  for (const bool given_up : {false, true}) {
+    const OwnedFd ours(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(ours.get(), place, size), 0);
+    OwnedFd theirs(::accept(listens.get(), nullptr, nullptr));
+    shared = std::make_shared<SshShared>(&owner);
+    shared->watch_socket(ours.get());
+    if (given_up) {
+      const linger at_once{.l_onoff = 1, .l_linger = 0};
+      ASSERT_EQ(::setsockopt(theirs.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+      theirs.reset();
+      pollfd is_over{ours.get(), 0, 0};
+      ASSERT_EQ(::poll(&is_over, 1, static_cast<int>(patience.count())), 1);
+    }
+    begin_step();
+    closed_after_ms();
+    EXPECT_EQ(shared->why_closed().kind, given_up ? SshProblem::Kind::lost : SshProblem::Kind::silent);
+  }
 }
 
 /// With a stack that no machine has room for, the system has no thread to give, whoever asks.
