@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <QScopeGuard>
 
 #include "tests/app/host/ssh_session_kit.h"
 
@@ -119,6 +120,22 @@ TEST_F(SshSessionTest, several_commands_run_side_by_side) {
     }
     return true;
   }));
+}
+
+/// What follows one that ends is refused while the host has not seen that.
+TEST_F(SshSessionTest, a_host_that_takes_one_command_at_a_time_is_asked_again_when_the_one_before_ends) {
+  lab->change_sshd(1, "1i MaxSessions 1");
+  const auto as_before = qScopeGuard([] { lab->change_sshd(1, "/MaxSessions/d"); });
+  ASSERT_TRUE(gets_in()) << told();
+  SshExec first(*session, "cat; sleep 0.1");
+  bool first_runs = false, first_over = false;
+  QObject::connect(&first, &SshExec::started, [&] { first_runs = true; });
+  QObject::connect(&first, &SshExec::ended, [&] { first_over = true; });
+  ASSERT_TRUE(wait_until([&] { return first_runs; }));
+  first.end_stdin();
+  const Result result = run("cat", "heard");
+  EXPECT_EQ(result.out, "heard") << result.failure.toStdString();
+  EXPECT_TRUE(wait_until([&] { return first_over; }));
 }
 
 TEST_F(SshSessionTest, the_stdin_of_a_forgotten_command_ends) {
