@@ -18,7 +18,10 @@ FLIPS = 60  # for each kind of file
 
 def verify(folder):
     done = subprocess.run([BIN / "n2nq-bench", "verify", "--json", folder], capture_output=True, text=True, timeout=120)
-    return done.returncode, json.loads(done.stdout) if done.stdout else None
+    found = json.loads(done.stdout) if done.stdout else None
+    told = {0: True, 1: found and (found["differences"] or found.get("not_possible")), 2: done.stderr}
+    assert told.get(done.returncode), f"exit code {done.returncode}: {found}, {done.stderr}"  # a crash finds nothing
+    return done.returncode, found
 
 
 def differences_without_the_bench(folder):

@@ -176,7 +176,8 @@ std::optional<ReadFrame> WireClient::read(bool heartbeats_too) {
     }
     if (reader_.failed()) throw std::runtime_error("the broker's stream is broken: " + reader_.error());
     const net::IoResult result = net::read_some(fd_.get(), reader_.room());
-    if (result.status == net::IoStatus::closed || result.status == net::IoStatus::failed) return std::nullopt;
+    reset_ = result.status == net::IoStatus::failed;
+    if (result.status == net::IoStatus::closed || reset_) return std::nullopt;
     if (result.status == net::IoStatus::again) {
       wait_for(fd_.get(), POLLIN);
     } else {

@@ -78,6 +78,8 @@ class WireClient {
   bool readable();
   /// The next frame but HEARTBEAT; none at the end of the stream. Throws after the patience.
   std::optional<ReadFrame> read(bool heartbeats_too = false);
+  /// After read() gave none: the stream did not end in order.
+  bool was_reset() const { return reset_; }
   /// Everything to the end of the stream.
   Received receive_all();
   /// Everything until so many records are there.
@@ -93,6 +95,7 @@ class WireClient {
 
  private:
   net::Fd fd_;
+  bool reset_ = false;
   wire::FrameReader reader_;
   wire::Welcome welcome_;
   std::vector<std::pair<uint32_t, int64_t>> last_index_;
