@@ -177,6 +177,12 @@ void Connection::close() {
   fd_.reset();
 }
 
+void Connection::set_send_buffer(int bytes) {
+  if (local_.storage.ss_family == AF_UNIX) return;  // whose buffer does not grow
+  const int asked = bytes / 2;  // the kernel doubles it, for what it needs beside the bytes (socket(7))
+  setsockopt(fd_.get(), SOL_SOCKET, SO_SNDBUF, &asked, sizeof asked);
+}
+
 void Connection::abort() {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   if (state_ != State::closed) setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
