@@ -39,12 +39,8 @@ class TestUse : public QObject {
   void latencies_between_two_clocks_say_what_these_may_err();
   void what_clocks_leave_open_moves_nothing();
   void what_nobody_gave_an_account_of_is_not_known();
-  void messages_and_problems_move_nothing();
   void a_run_moves_nothing();
   void a_source_moves_no_card();
-  void details_of_messages_leave_the_window_as_it_is();
-  void a_long_message_has_two_lines_and_moves_nothing();
-  void a_message_goes_when_it_is_not_so_any_more();
   void a_refused_start_names_the_field_that_was_edited();
   void a_refused_text_leaves_no_part_of_it_behind();
   void the_keyboard_stays_where_it_was();
@@ -281,27 +277,6 @@ void TestUse::what_nobody_gave_an_account_of_is_not_known() {
   QCOMPARE(shown(), QString::fromUtf8("– – 50 – –"));
 }
 
-void TestUse::messages_and_problems_move_nothing() {
-  BenchWindow bench;
-  bench.window().resize(1280, 720);
-  QCoreApplication::processEvents();
-  const char* const names[] = {"senders_table", "receivers_table", "field_senders_delay_ms", "button_advanced", "stage_bar",
-                               "tile_sent",     "tile_p50"};
-  QList<QPoint> before;
-  for (const char* name : names) before << place(bench, name);
-  for (const char* field :
-       {"field_senders_amount", "field_senders_messages", "field_senders_delay_ms", "field_receivers_amount", "field_queue_retention_s"}) {
-    QVERIFY(bench.type(QString::fromLatin1(field), QStringLiteral("x")));
-  }
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QVERIFY(bench.find<QWidget>(QStringLiteral("message_bar"))->isVisible());
-  QCoreApplication::processEvents();
-  QList<QPoint> after;
-  for (const char* name : names) after << place(bench, name);
-  QCOMPARE(after, before);
-  QCOMPARE(bench.window().size(), QSize(1280, 720));
-}
-
 void TestUse::a_run_moves_nothing() {
   BenchWindow bench;
   bench.window().resize(1440, 820);
@@ -343,57 +318,6 @@ void TestUse::a_source_moves_no_card() {
       QCOMPARE(places(), before);
     }
   }
-}
-
-void TestUse::details_of_messages_leave_the_window_as_it_is() {
-  BenchWindow bench;
-  bench.window().resize(1280, 720);
-  for (int i = 0; i < 30; ++i) bench.window().bench_page()->messages()->add(ui::MessageBar::Kind::bad, QStringLiteral("Message %1").arg(i));
-  QVERIFY(bench.click(QStringLiteral("message_more")));
-  QVERIFY(bench.find<QWidget>(QStringLiteral("messages_popup"))->isVisible());
-  QCoreApplication::processEvents();
-  QCOMPARE(bench.window().size(), QSize(1280, 720));
-  bench.find<QWidget>(QStringLiteral("messages_popup"))->close();
-}
-
-void TestUse::a_long_message_has_two_lines_and_moves_nothing() {
-  BenchWindow bench;
-  bench.window().resize(1280, 720);
-  QCoreApplication::processEvents();
-  const QPoint before = place(bench, "senders_table");
-  ui::MessageBar* messages = bench.window().bench_page()->messages();
-  const auto* text = bench.find<ui::ElidedLabel>(QStringLiteral("message_text"));
-  const auto shown = [&](const QString& message) {
-    messages->replace(ui::MessageBar::Kind::bad, message, QStringLiteral("tried"));
-    QCoreApplication::processEvents();
-    return text->text();
-  };
-  const QString brief = QStringLiteral("Copied");
-  QCOMPARE(shown(brief), QStringLiteral("✕ ") + brief);
-  const int letters_px = text->fontMetrics().height();
-  // Too long for a line at 1280, where it was cut.
-  const QString remark = QStringLiteral("External sets are to run on lab-7, but there is no such machine on the page Hosts any more: choose others, or mend it there.");
-  QVERIFY(text->fontMetrics().horizontalAdvance(remark) > text->width());
-  QCOMPARE(QString(shown(remark)).replace(u'\n', u' '), QStringLiteral("✕ ") + remark);
-  QCOMPARE(text->text().count(u'\n'), 1);
-  QVERIFY(text->height() >= 2 * text->fontMetrics().lineSpacing());
-  QCOMPARE(place(bench, "senders_table"), before);
-  QCOMPARE(text->toolTip().simplified(), QStringLiteral("✕ ") + remark);
-  QCOMPARE(shown(brief), QStringLiteral("✕ ") + brief);
-  QCOMPARE(text->fontMetrics().height(), letters_px);
-}
-
-void TestUse::a_message_goes_when_it_is_not_so_any_more() {
-  BenchWindow bench;
-  QVERIFY(bench.type(QStringLiteral("field_receivers_amount"), QStringLiteral("none")));
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  const ui::MessageBar* messages = bench.window().bench_page()->messages();
-  QCOMPARE(messages->messages().size(), 1);
-  QVERIFY(bench.click(QStringLiteral("button_start_all")));
-  QCOMPARE(messages->messages().size(), 1);  // not one more for each try
-  bench.window().presets().choose(QStringLiteral("thesis-baseline"));
-  QVERIFY(messages->messages().isEmpty());
-  QVERIFY(!messages->isVisible());
 }
 
 void TestUse::a_refused_start_names_the_field_that_was_edited() {
