@@ -10,13 +10,6 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr std::size_t id_chars_max = 40;
-
-bool is_id(std::string_view text) {
-  const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
-  return !text.empty() && text.size() <= id_chars_max && std::all_of(text.begin(), text.end(), allowed);
-}
-
 bool is_scale(std::string_view word) {
   return std::find(scale_words().begin(), scale_words().end(), word) != scale_words().end();
 }
@@ -24,7 +17,7 @@ bool is_scale(std::string_view word) {
 }  // namespace
 
 void CaseReader::axis(const std::string& id, const std::string& path, const Node& at, const Node& node) {
-  if (!is_id(id)) return document_.add(at, path, "must be a word of a–z 0–9 - _, such as services");
+  if (!is_id(id, "-_")) return document_.add(at, path, "must be a word of a–z 0–9 - _, such as services");
   if (file_.axes.size() == case_axes_max) return document_.add(at, path, "is one too many: a case has at most " + std::to_string(case_axes_max) + " axes");
   CaseAxis axis;
   axis.id = axis.title = id;

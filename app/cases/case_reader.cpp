@@ -16,9 +16,14 @@ namespace {
 const std::vector<std::string_view> head_keys = {"format", "title", "about",     "source", "base",   "settings", "hosts", "without_hosts", "order",
                                                  "axes",   "repeats", "stop", "warm_up_s", "scales", "knee",   "figures"};
 constexpr double warm_up_s_max = 3600, percent_min = 0.1, percent_max = 100;
-constexpr std::size_t base_errors_max = 5;
+constexpr std::size_t base_errors_max = 5, id_chars_max = 40;
 
 }  // namespace
+
+bool CaseReader::is_id(std::string_view text, std::string_view marks) {
+  const auto allowed = [marks](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || marks.find(c) != marks.npos; };
+  return !text.empty() && text.size() <= id_chars_max && std::ranges::all_of(text, allowed);
+}
 
 ReadCase CaseReader::read(const Node& root) {
   if (document_.has_format(root, case_format, "the file is for a newer n2nq-bench")) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cases/case_file.h"
@@ -51,6 +52,8 @@ class CaseReader {
   void where(const std::string& path, const Node& node, CaseFigure& out);
   void known(const std::string& path, const Node& node, CaseFigure& out);
   void check_figure(const std::string& path, const Node& node, const CaseFigure& figure);
+  /// A word of at most 40 characters: a–z, 0–9 and these marks.
+  static bool is_id(std::string_view text, std::string_view marks);
   bool is_axis(const std::string& path, const Node& node, const std::string& id);
 
   CaseBase where_base_is_;

@@ -11,16 +11,10 @@ namespace n2nq::app {
 
 namespace {
 
-constexpr std::size_t id_chars_max = 40;
 // What else a report of a case, or of several over each other, has under such a name: tables, and figures by point.
 constexpr std::string_view ids_of_reports[] = {"runs",        "knees",       "case",          "comparison",      "settings",
                                                "environment", "latency-us-mean-lowest-95", "latency-us-p50", "latency-us-p99",
                                                "rates-received-per-s"};
-
-bool is_file_name(std::string_view text) {
-  const auto allowed = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; };
-  return !text.empty() && text.size() <= id_chars_max && std::all_of(text.begin(), text.end(), allowed);
-}
 
 }  // namespace
 
@@ -35,7 +29,7 @@ void CaseReader::figure(const std::string& path, const Node& node) {
 void CaseReader::figure_key(const std::string& name, const std::string& path, const Node& value, CaseFigure& out) {
   std::size_t place = 0;
   if (name == "id" && document_.text(value, path, out.id)) {
-    if (!is_file_name(out.id)) document_.add(value, path, "must be a word of a–z 0–9 -, such as fig-14: files are named by it");
+    if (!is_id(out.id, "-")) document_.add(value, path, "must be a word of a–z 0–9 -, such as fig-14: files are named by it");
     if (!file_.begun && std::ranges::find(ids_of_reports, out.id) != std::end(ids_of_reports))
       document_.add(value, path, in_quotes(out.id) + " is what reports call a table or figure of their own: choose another word, such as fig-14");
     for (const CaseFigure& other : file_.figures) {

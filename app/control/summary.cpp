@@ -39,7 +39,7 @@ double rounded(double value, double step) {
 }
 
 /// Looked up in a "figures" object; all null where the process said nothing.
-OrderedJson figure_at(const Json& figures, const StoredFigure& figure) {
+OrderedJson stored_figures(const Json& figures, const StoredFigure& figure) {
   const auto found = figures.is_object() ? figures.find(figure.control_name) : figures.end();
   const bool said = figures.is_object() && found != figures.end() && found->is_object();
   return figures_json(said ? found->get<measure::Figures>() : measure::Figures(), figure.unit_ns);
@@ -47,7 +47,7 @@ OrderedJson figure_at(const Json& figures, const StoredFigure& figure) {
 
 template <std::size_t Count>
 void put_figures(OrderedJson& out, const Json& figures, const StoredFigure (&which)[Count]) {
-  for (const StoredFigure& figure : which) out[figure.summary_name] = figure_at(figures, figure);
+  for (const StoredFigure& figure : which) out[figure.summary_name] = stored_figures(figures, figure);
 }
 
 /// Beside a figure between two clocks: how far it may be off. Beside one of one clock there is nothing to say.
