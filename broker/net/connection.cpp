@@ -179,8 +179,7 @@ void Connection::close() {
 
 void Connection::set_send_buffer(int bytes) {
   if (local_.storage.ss_family == AF_UNIX) return;  // whose buffer does not grow
-  const int asked = bytes / 2;  // the kernel doubles it, for what it needs beside the bytes (socket(7))
-  setsockopt(fd_.get(), SOL_SOCKET, SO_SNDBUF, &asked, sizeof asked);
+  net::set_send_buffer(fd_.get(), bytes);
 }
 
 void Connection::abort() {

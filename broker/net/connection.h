@@ -99,8 +99,7 @@ class Connection : private Watcher, private LateReader, private FramePlaces::Wai
   /// this each connection has its own.
   void share_places(FramePlaces& places);
 
-  /// So much (about, as the kernel counts it) may have been written and not have reached the other end, in place of what the kernel finds
-  /// good by itself for TCP: up to megabytes. Nothing where the other end is gone.
+  /// Of TCP: see tcp.h.
   void set_send_buffer(int bytes);
   /// Not in on_frame(). Where no frame is under way: gives back what the longest one took, if that is more than this.
   void fit(size_t kept_bytes) { reader_.fit(kept_bytes); }

@@ -149,6 +149,11 @@ void prepare_stream(int fd) {
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
+void set_send_buffer(int fd, int bytes) {
+  const int asked = bytes / 2;  // the kernel doubles it, for what it needs beside the bytes (socket(7))
+  setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &asked, sizeof asked);
+}
+
 IoResult read_some(int fd, std::span<uint8_t> room) {
   ssize_t bytes = 0;
   do {

@@ -45,6 +45,12 @@ Fd start_connect(const SocketAddress& address);
 int connect_error(int fd);
 /// TCP_NODELAY on; non-blocking.
 void prepare_stream(int fd);
+/// So much (about, as the kernel counts it) may have been written and not have reached the other end, in place of what the kernel finds good by
+/// itself for TCP: up to megabytes. Nothing where the other end is gone.
+void set_send_buffer(int fd, int bytes);
+/// What a receiver on the sender's own host that falls behind may have there; the rest of what waits for it waits with who sends, where all
+/// receivers have it once (docs/decisions/0009-what-waits-in-the-kernel.md).
+inline constexpr int host_send_buffer_bytes = 256 * 1024;
 
 enum class IoStatus {
   done,    // bytes moved (perhaps fewer than asked)

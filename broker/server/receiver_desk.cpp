@@ -20,8 +20,6 @@ constexpr size_t behind_divisor = 4;
 constexpr uint64_t unconfirmed_per_closing = limits::responses_window.standard;
 /// A receiver that took nothing for so long stands still: waiting for it would let it hold up everybody.
 constexpr int64_t standing_still_ns = 500 * net::ns_per_ms;
-/// What waits for all receivers waits once, in the queue: docs/decisions/0009-what-waits-in-the-kernel.md.
-constexpr int host_send_buffer_bytes = 256 << 10;
 /// Backlogs grow without their receivers' doing: they are looked at so often.
 constexpr int64_t look_ns = 10 * net::ns_per_ms;
 /// Longer between two looks at who is silent: this process stood still, nothing came in, or the memory was not needed.
@@ -82,7 +80,7 @@ void ReceiverDesk::join(Session& session) {
   seat.within_host = session.connection().is_within_host();
   within_host_ += seat.within_host;
   if (seat.within_host && options_.queue.mode == wire::QueueMode::broadcaster)
-    session.connection().set_send_buffer(host_send_buffer_bytes);
+    session.connection().set_send_buffer(net::host_send_buffer_bytes);
   // Its connection before may not have come to its END. Of what it is told there some is in the queue still, which is for this one again.
   tellings_.end_last_words(session.number());
   queue_.join(session.number());

@@ -141,7 +141,11 @@ void FloorRelay::greet(Client& client) {
     epoll_ctl(everybody_.get(), EPOLL_CTL_DEL, client.fd.get(), nullptr);
     // Edge-triggered: the kernel tells once when a socket that was full has room again, and nothing has to be switched on and off.
     for (const net::Fd* epoll : {&everybody_, &the_rest_}) watch(*epoll, client.fd.get(), EPOLLOUT | EPOLLRDHUP | EPOLLET, &client);
-    if (pattern_ == Pattern::balance) client.ring.allocate();
+    if (pattern_ == Pattern::balance) {
+      client.ring.allocate();
+    } else {
+      net::set_send_buffer(client.fd.get(), net::host_send_buffer_bytes);
+    }
     client.sent = ring_of(client).end;
     receiving_.push_back(&client);
   }
