@@ -20,7 +20,7 @@ namespace {
 
 constexpr int events_per_wake_up_max = 512;
 constexpr size_t own_descriptors = 2;
-constexpr size_t read_bytes_max = wire::FrameReader::read_bytes_max;
+constexpr size_t frames_read_at_once_first = 4;  // of the longest that N2NQ puts together of many messages
 // Of reads that are looked at later, so that much is still in the processor's caches; and how often the kernel is asked for more of them.
 constexpr size_t late_bytes_max = 192 * 1024;
 constexpr int late_looks_max = 8;
@@ -58,7 +58,8 @@ EventLoop::EventLoop()
       timerfd_(checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")),
       eventfd_(checked(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")),
       ready_(std::make_unique<epoll_event[]>(events_per_wake_up_max)),
-      read_room_(read_bytes_max) {
+      read_bytes_max_(wire::FrameReader::read_bytes_max),
+      read_room_(read_bytes_max_) {
   // The loop's own two descriptors carry no watcher: their address tells them apart.
   for (Fd* own : {&timerfd_, &eventfd_}) {
     epoll_event event{};
@@ -117,17 +118,18 @@ void EventLoop::post(std::function<void()> work) {
 
 void EventLoop::set_reads_first() {
   reads_first_ = true;
-  read_room_.resize(late_bytes_max + read_bytes_max);
+  read_bytes_max_ = frames_read_at_once_first * wire::FrameReader::read_bytes_max;
+  read_room_.resize(late_bytes_max + read_bytes_max_);
 }
 
 std::span<uint8_t> EventLoop::read_room() {
   if (room_used_ > late_bytes_max) look_now();
-  return std::span(read_room_).subspan(room_used_, read_bytes_max);
+  return std::span(read_room_).subspan(room_used_, read_bytes_max_);
 }
 
 bool EventLoop::look_later(LateReader& reader, size_t bytes) {
   // Where a read was full there is more than anybody stamps one by one.
-  if (!reads_first_ || bytes >= read_bytes_max) return false;
+  if (!reads_first_ || bytes >= read_bytes_max_) return false;
   room_used_ += bytes;
   late_.push_back(&reader);
   return true;

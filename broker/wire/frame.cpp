@@ -131,7 +131,9 @@ LargeBuffer FrameReader::give_back() {
 
 std::span<uint8_t> FrameReader::room(std::span<uint8_t> shared) {
   const size_t carried = bytes_waiting();
-  if (has_large() || carried > carried_bytes_max || carried >= shared.size()) return room();
+  // Where more waits to be read than there was room for, many frames are read at once, and the one cut in two is worth its copy.
+  const size_t worth_carrying = last_read_filled_room_ && shared.size() > 2 * read_bytes_max ? read_bytes_max : carried_bytes_max;
+  if (has_large() || carried > worth_carrying || carried >= shared.size()) return room();
   std::copy_n(bytes_.begin() + static_cast<ptrdiff_t>(parsed_), carried, shared.begin());
   bytes_ = shared;
   parsed_ = 0;

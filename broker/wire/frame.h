@@ -114,10 +114,11 @@ void end_frame(Bytes& out, size_t begun_at);
 /// frame, give_back().
 ///
 /// Many readers may share the memory of their reads: one after the other, room(shared) to keep(). A reader whose frames come whole then
-/// has next to no buffer of its own, and what is touched for each of a thousand connections is the same few pages.
+/// has next to no buffer of its own, and what is touched for each of a thousand connections is the same few pages. While nobody takes the
+/// frames, what one such read brought waits in the buffer.
 class FrameReader {
  public:
-  /// Most bytes asked of one read(), as long as no longer frame is under way.
+  /// Most bytes asked of one read() into its own memory, as long as no longer frame is under way.
   static constexpr size_t read_bytes_max = 64 * 1024;
 
   explicit FrameReader(const FrameLimits& limits = frame_bytes_max_before_welcome);
@@ -138,7 +139,8 @@ class FrameReader {
 
   /// Where the next bytes go: never empty. Invalidates bodies of frames given before.
   std::span<uint8_t> room();
-  /// The same; in `shared`, unless much of a frame has come already. Until keep() it must stay as it is.
+  /// The same; in `shared`, unless much of a frame has come already and the read before found no more of it. Until keep() it must stay as it
+  /// is.
   std::span<uint8_t> room(std::span<uint8_t> shared);
   /// `shared` is given back: what waits in it is copied. Invalidates bodies of frames given before.
   void keep();
@@ -171,7 +173,7 @@ class FrameReader {
   bool shares() const { return bytes_.data() != buffer_.data() && !has_large(); }
   size_t own_bytes_max() const;
 
-  // 0 <= parsed_ <= received_ <= bytes_.size(); buffer_.size() <= own_bytes_max(); a broken stream gives no frames any more.
+  // 0 <= parsed_ <= received_ <= bytes_.size(); buffer_.size() <= own_bytes_max(), or one read into what is shared; a broken stream gives no frames any more.
   std::span<uint8_t> bytes_;  // the buffer, or what is shared, or what was lent: then exactly one frame
   size_t parsed_ = 0;
   size_t received_ = 0;

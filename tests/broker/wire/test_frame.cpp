@@ -265,6 +265,45 @@ TEST(Frame, WhatNobodyWantsIsThrownAwayAndWhatComesBehindItIsRead) {
   }
 }
 
+TEST(Frame, WhereMuchWaitsReadsOfManyFramesStayLong) {
+  constexpr size_t frame_bytes = 50'000, reads = 40;
+  Bytes one;
+  const size_t begun_at = begin_frame(one, FrameType::publish);
+  one.resize(frame_bytes);
+  end_frame(one, begun_at);
+  Bytes shared(4 * FrameReader::read_bytes_max);
+  FrameReader reader(1 << 20);
+  size_t fed = 0, frames = 0;
+  for (size_t i = 0; i < reads; ++i) {
+    const std::span<uint8_t> room = reader.room(shared);
+    ASSERT_GE(room.size(), 3 * FrameReader::read_bytes_max) << i;
+    // As the stream has them: no two places in a frame are the same.
+    for (uint8_t& byte : room) {
+      const size_t at = fed++ % frame_bytes;
+      byte = at < frame_header_bytes ? one[at] : static_cast<uint8_t>(at * 7 + at / 251);
+    }
+    reader.commit(room.size());
+    while (const auto frame = reader.next()) {
+      ++frames;
+      ASSERT_EQ(frame->body.size(), frame_bytes - frame_header_bytes);
+      for (size_t at = frame_header_bytes; at < frame_bytes; ++at)
+        ASSERT_EQ(frame->body[at - frame_header_bytes], static_cast<uint8_t>(at * 7 + at / 251)) << frames << ' ' << at;
+    }
+    reader.keep();
+    std::ranges::fill(shared, 0xEE);
+  }
+  EXPECT_EQ(frames, fed / frame_bytes);
+
+  // A frame that comes in pieces is put together in its own memory, not carried to and fro.
+  const size_t rest = frame_bytes - fed % frame_bytes;
+  const std::span<uint8_t> room = reader.room(shared);
+  std::ranges::fill(room.first(rest / 2), 1);
+  reader.commit(rest / 2);
+  EXPECT_FALSE(reader.next().has_value());
+  reader.keep();
+  EXPECT_LE(reader.room(shared).size(), FrameReader::read_bytes_max);
+}
+
 TEST(Frame, WhatIsPutBackComesAgain) {
   Bytes stream;
   encode_heartbeat(stream);
