@@ -79,7 +79,8 @@ def measure_variant(variant, pairs, seconds, seed):
         aa, ratio = interval(ratios(values["again"], values["without"])), interval(ratios(values["with"], values["without"]))
         figures[figure] = {"medians": {side: statistics.median(values[side]) for side in values}, "aa": aa, "ratio": ratio, "aim": aim,
                            "met": verdict(ratio, aim, aa, at_least=False, pairs=pairs)}
-    return {"variant": variant.name, "title": variant.title, "runs": results, "figures": figures}
+    longer = f" (runs of {variant.seconds_min:g} s)" if variant.seconds_min > seconds else ""
+    return {"variant": variant.name, "title": variant.title + longer, "runs": results, "figures": figures}
 
 
 def print_table(measured):

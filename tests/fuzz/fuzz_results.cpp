@@ -2,6 +2,8 @@
 // What a run leaves and is read again: log lines, final accounts, histograms, sets.
 //   byte 0  which of them the rest is
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "broker/wire/index_set.h"
@@ -44,20 +46,37 @@ void check_skipped_line(std::string_view text) {
   require(parse_skipped_line({out, bytes - 1}) == line, "it stays what it is");
 }
 
-void check_histogram(const nlohmann::json& json) {
-  const Histogram histogram = Histogram::from_json(json);
-  require(Histogram::from_json(histogram.to_json()).to_json() == histogram.to_json(), "a histogram travels");
-  figures_of(histogram);
+/// What reading makes of it, which may say what is wrong with it; none then. What is done with it afterwards may not.
+template <typename Read>
+auto read_or_refused(std::string_view text, const Read& read) -> std::optional<decltype(read(nlohmann::json()))> {
+  try {
+    return read(nlohmann::json::parse(text));
+  } catch (const nlohmann::json::exception&) {
+  } catch (const std::invalid_argument&) {
+  }
+  return std::nullopt;
 }
 
-void check_accounts(const nlohmann::json& json) {
+void check_histogram(std::string_view text) {
+  const auto histogram = read_or_refused(text, [](const nlohmann::json& json) { return Histogram::from_json(json); });
+  if (!histogram) return;
+  require(Histogram::from_json(histogram->to_json()).to_json() == histogram->to_json(), "a histogram travels");
+  figures_of(*histogram);
+}
+
+LedgerInput accounts_from(const nlohmann::json& json) {
   LedgerInput input;
   input.senders_total = input.receivers_total = 2;
   input.mode = whole_or(json, "mode", 0) == 0 ? wire::QueueMode::broadcaster : wire::QueueMode::load_balancer;
   if (json.contains("senders")) input.senders.push_back(senders_account_from(json["senders"]));
   if (json.contains("receivers")) input.receivers.push_back(receivers_account_from(json["receivers"]));
   if (json.contains("broker")) input.broker = broker_account_from(json["broker"]);
-  nlohmann::json(make_ledger(input)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return input;
+}
+
+void check_accounts(std::string_view text) {
+  const auto input = read_or_refused(text, accounts_from);
+  if (input) nlohmann::json(make_ledger(*input)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -67,32 +86,27 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace n2nq;
   if (size == 0) return 0;
   const std::string_view text = fuzz::text_of({data + 1, size - 1});
-  try {
-    switch (data[0] % 6) {
-      case 0:
-        measure::check_line<measure::SentLine>(measure::parse_sent_line, text);
-        break;
-      case 1:
-        measure::check_line<measure::ReceivedLine>(measure::parse_received_line, text);
-        break;
-      case 2:
-        measure::check_histogram(nlohmann::json::parse(text));
-        break;
-      case 3:
-        measure::check_accounts(nlohmann::json::parse(text));
-        break;
-      case 4: {
-        const auto set = wire::IndexSet::parse(text);
-        if (set) fuzz::require(wire::IndexSet::parse(set->text()) == set, "a set's text says the set");
-        break;
-      }
-      case 5:
-        measure::check_skipped_line(text);
-        break;
+  switch (data[0] % 6) {
+    case 0:
+      measure::check_line<measure::SentLine>(measure::parse_sent_line, text);
+      break;
+    case 1:
+      measure::check_line<measure::ReceivedLine>(measure::parse_received_line, text);
+      break;
+    case 2:
+      measure::check_histogram(text);
+      break;
+    case 3:
+      measure::check_accounts(text);
+      break;
+    case 4: {
+      const auto set = wire::IndexSet::parse(text);
+      if (set) fuzz::require(wire::IndexSet::parse(set->text()) == set, "a set's text says the set");
+      break;
     }
-  } catch (const nlohmann::json::exception&) {
-    // said what is wrong
-  } catch (const std::invalid_argument&) {
+    case 5:
+      measure::check_skipped_line(text);
+      break;
   }
   return 0;
 }
