@@ -194,7 +194,8 @@ void TestSemantics::a_request_applies_while_messages_flow() {
   QVERIFY(BenchWindow::wait_for([&] { return bench.run().figures().unrequested > 0; }));
   QVERIFY(BenchWindow::wait_for([&] { return cell(bench, 0, "skipped") != QStringLiteral("0"); }));
   const auto& charts = *bench.window().bench_page()->charts();
-  QVERIFY(charts.rate_history().events().back().detail.contains(QStringLiteral("R001–R002 ask for S001")));
+  const auto& events = charts.rate_history().events();
+  QVERIFY(BenchWindow::wait_for([&] { return !events.empty() && events.back().detail.contains(QStringLiteral("R001–R002 ask for S001")); }));
   QVERIFY(bench.click(QStringLiteral("button_requests_back")));
   QCOMPARE(cell(bench, 0, "asks for"), QStringLiteral("any"));
   QVERIFY(bench.click(QStringLiteral("button_stop_all")));
@@ -356,7 +357,7 @@ void TestSemantics::killed_receivers_are_red_and_start_again() {
   QVERIFY(wait_for_messages(bench));
   QVERIFY(!bench.find<QWidget>(QStringLiteral("notice_receivers"))->isVisible());
   const auto& events = bench.window().bench_page()->charts()->latency_history().events();
-  QCOMPARE(events.size(), std::size_t{2});
+  QVERIFY(BenchWindow::wait_for([&] { return events.size() == 2; }));
   bench.window().show_page(QStringLiteral("Charts"));
   QVERIFY(events.front().detail.contains(QStringLiteral("Receivers killed")));
   const auto* chart = bench.window().bench_page()->charts()->latency_chart();

@@ -5,6 +5,8 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <algorithm>
+#include <span>
 #include <tuple>
 
 #include "app/control/recovery.h"
@@ -186,7 +188,8 @@ void ChartsCard::mark(const QString& word) {
 
 void ChartsCard::set_events(const std::vector<app::RunEvent>& events) {
   std::vector<ChartMark> marks;
-  for (const app::RunEvent& event : events) {
+  // No more of them than are shown.
+  for (const app::RunEvent& event : std::span(events).last(std::min(events.size(), ChartHistory::events_max))) {
     QString what = event.what;
     if (!what.isEmpty()) what[0] = what[0].toUpper();
     QString detail = QStringLiteral("%1 s: %2").arg(fixed_text(event.at_s, 1), what);

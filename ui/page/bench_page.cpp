@@ -20,6 +20,7 @@ namespace {
 
 const QString run_topic = QStringLiteral("run");
 const QString fetching_topics = QStringLiteral("fetching ");  // and the role
+constexpr std::chrono::milliseconds mark_events_within{50};
 constexpr int card_shares[] = {393, 415, 424};
 constexpr int row_shares[] = {460, 340};  // the cards; the charts
 
@@ -35,7 +36,8 @@ QSplitter* make_splitter(Qt::Orientation orientation, const char* name) {
 
 BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const app::HostBook& hosts, MessageBar& messages, const Theme& theme,
                      QWidget* parent)
-    : QWidget(parent), form_(form), actions_(actions), messages_(messages), desk_(form, actions) {
+    : QWidget(parent), form_(form), actions_(actions), messages_(messages), desk_(form, actions),
+      mark_events_(mark_events_within, [this] { charts_->set_events(actions_.run().events()); }) {
   setObjectName(QStringLiteral("bench_page"));
   auto* all = new QVBoxLayout(this);
   all->setContentsMargins(space::card, space::card, space::card, space::card);
@@ -63,7 +65,7 @@ BenchPage::BenchPage(SettingsForm& form, RunActions& actions, const app::HostBoo
   connect(&actions_.run(), &app::RunControl::figures_changed, this, &BenchPage::show_figures);
   connect(&actions_.run(), &app::RunControl::process_changed, this, &BenchPage::mark_states);
   connect(&actions_.run(), &app::RunControl::state_changed, this, [this] { charts_->set_running(actions_.is_on()); });
-  connect(&actions_.run(), &app::RunControl::events_changed, this, [this] { charts_->set_events(actions_.run().events()); });
+  connect(&actions_.run(), &app::RunControl::events_changed, this, [this] { mark_events_.request(); });
   connect(&actions_.run(), &app::RunControl::message, this, &BenchPage::show_message);
   connect(&actions_.run(), &app::RunControl::fetching_waits, this, [this](app::Role role, const QString& why) {
     messages_.replace(MessageBar::Kind::remark, why, fetching_topics + role_word(role));

@@ -8,6 +8,7 @@
 #include "app/host/host_book.h"
 #include "ui/model/request_desk.h"
 #include "ui/model/run_actions.h"
+#include "ui/model/throttle.h"
 #include "ui/theme/theme.h"
 
 class QSplitter;
@@ -66,6 +67,7 @@ class BenchPage : public QWidget {
   BrokerCard* broker_;
   ReceiversCard* receivers_;
   ChartsCard* charts_;
+  Throttle mark_events_;  // a fault of many services is an event of each
   QByteArray rows_kept_;  // their shares, with the charts; empty: the usual ones
   app::Role selected_role_ = app::Role::receivers;
 };
