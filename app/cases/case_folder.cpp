@@ -261,7 +261,7 @@ CaseResults CaseFolder::read_results(const QString& folder, const CasePlan& plan
   for (const QString& run_folder : finished_runs(folder)) {
     if (cancelled && *cancelled) break;
     QString problem;
-    auto result = read_case_run(run_folder, plan, problem);
+    auto result = read_case_run(run_folder, plan, problem, cancelled);
     if (result) {
       out.add(std::move(*result));
     } else if (unreadable) {

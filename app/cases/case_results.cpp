@@ -115,9 +115,9 @@ LoadSigns signs_of(const StoredRun& run, const std::optional<RunDigest>& digest)
   return signs;
 }
 
-void judge(const StoredRun& run, const CasePlan& plan, CaseRunResult& out) {
+void judge(const StoredRun& run, const CasePlan& plan, CaseRunResult& out, const std::atomic<bool>* cancelled) {
   QString problem;
-  const auto digest = digest_of(run, problem);
+  const auto digest = digest_of(run, problem, cancelled);
   const LoadVerdict verdict = judge_load(signs_of(run, digest), plan.file().knee->p99_max_us);
   out.keeps_up = verdict.keeps_up;
   out.load_why = verdict.why;
@@ -147,7 +147,7 @@ std::vector<std::string> paths_of(const CasePlan& plan) {
   return out;
 }
 
-std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan& plan, QString& problem) {
+std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan& plan, QString& problem, const std::atomic<bool>* cancelled) {
   const auto run = read_run(folder, problem);
   if (!run) return {};
   const ReadSettings settings = read_settings_file((folder + "/settings.yaml").toStdString());
@@ -180,7 +180,7 @@ std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan
   out.marked = run->mark();
   if (out.marked.isEmpty()) out.marked = busy_host(summary);
   out.counts = run->counts_in_case();
-  if (plan.seeks_knee() && out.counts) judge(*run, plan, out);
+  if (plan.seeks_knee() && out.counts) judge(*run, plan, out, cancelled);
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <QString>
 #include <QStringList>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -49,8 +50,10 @@ struct CaseRunResult {
 
 /// Which figures are wanted of each run.
 std::vector<std::string> paths_of(const CasePlan& plan);
-/// Empty: the run did not finish, or its files cannot be read; `problem` says why.
-std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan& plan, QString& problem);
+/// Empty: the run did not finish, or its files cannot be read; `problem` says why. Goes through its logs where they tell whether it kept up,
+/// which takes seconds; once `cancelled` is set what it gives is of no use.
+std::optional<CaseRunResult> read_case_run(const QString& folder, const CasePlan& plan, QString& problem,
+                                           const std::atomic<bool>* cancelled = nullptr);
 
 class CaseResults {
  public:

@@ -131,7 +131,7 @@ void CaseRunner::on_run_finished() {
   run_.reset();
   reader_.start([this, folder, broken, planned = planned_] {
     QString problem;
-    auto result = std::make_shared<std::optional<CaseRunResult>>(read_case_run(folder, planned->plan, problem));
+    auto result = std::make_shared<std::optional<CaseRunResult>>(read_case_run(folder, planned->plan, problem, &ended_));
     if (!broken.isEmpty()) problem = broken;
     QMetaObject::invokeMethod(
         this, [this, folder, result, problem] { take(folder, std::move(*result), problem); }, Qt::QueuedConnection);
