@@ -15,10 +15,12 @@ constexpr qint64 unread_bytes_max = 128 << 20;
 
 }  // namespace
 
-SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannelEvents events, std::shared_ptr<std::atomic<qint64>> unread)
+SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, int late_ms_max, SshChannelEvents events,
+                       std::shared_ptr<std::atomic<qint64>> unread)
     : link_(link),
       id_(id),
       command_(std::move(command)),
+      late_max_(late_ms_max),
       events_(std::move(events)),
       unread_(std::move(unread)),
       attempts_left_(ssh_channel_attempts) {
@@ -106,7 +108,7 @@ void SshChannel::take_exit() {
 void SshChannel::linger_on(int came) {
   came_since_ += came;
   const auto now = std::chrono::steady_clock::now();
-  if (came_since_ < ssh_linger_bytes || now - exited_ > std::chrono::milliseconds(ssh_linger_renewed_ms_max)) return;
+  if (came_since_ < ssh_linger_bytes || now - exited_ > late_max_) return;
   lingers_from_ = now;
   bytes_when_over_.reset();
   came_since_ = 0;

@@ -28,9 +28,9 @@ inline constexpr int ssh_soon_ms = 10;  // for what libssh does not tell of
 inline constexpr int ssh_channel_attempts = 5, ssh_channel_pause_ms = 200;
 /// A command that has ended may have left a child that holds its output open (what a login script began in the background): sshd does not
 /// close the channel before that child has ended, too. So much longer what the command said may be under way, and so much longer again
-/// with each of so many bytes, as a link of 64 kbit/s brings them, but not later than so long after the end: a child that goes on saying something puts
-/// the end off by less than SshCommand::limit_ms.
-inline constexpr int ssh_linger_ms = 2'000, ssh_linger_bytes = 16 << 10, ssh_linger_renewed_ms_max = 4'000;
+/// with each of so many bytes, as half of a link of 64 kbit/s brings them, but not later than SshExec says: a child that goes on saying
+/// something puts the end off until then.
+inline constexpr int ssh_linger_ms = 2'000, ssh_linger_bytes = 8 << 10;
 
 struct SshChannelFree {
   void operator()(ssh_channel channel) const { ssh_channel_free(channel); }
@@ -47,8 +47,9 @@ struct SshChannelEvents {
 
 class SshChannel {
  public:
-  /// `unread`: bytes that were told and that the owner has not taken yet; added to here.
-  SshChannel(SshLink& link, quint64 id, QByteArray command, SshChannelEvents events, std::shared_ptr<std::atomic<qint64>> unread);
+  /// `unread`: bytes that were told and that the owner has not taken yet; added to here. `late_ms_max`: as SshExec has it.
+  SshChannel(SshLink& link, quint64 id, QByteArray command, int late_ms_max, SshChannelEvents events,
+             std::shared_ptr<std::atomic<qint64>> unread);
   ~SshChannel();
   SshChannel(const SshChannel&) = delete;
   SshChannel& operator=(const SshChannel&) = delete;
@@ -78,6 +79,7 @@ class SshChannel {
   SshLink& link_;
   const quint64 id_;
   const QByteArray command_;
+  const std::chrono::milliseconds late_max_;
   SshChannelEvents events_;
   std::shared_ptr<std::atomic<qint64>> unread_;
   ssh_channel_callbacks_struct callbacks_{};

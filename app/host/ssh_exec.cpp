@@ -8,10 +8,10 @@
 
 namespace n2nq::app {
 
-SshExec::SshExec(SshSession& session, const QByteArray& command) : session_(&session), id_(0) {
+SshExec::SshExec(SshSession& session, const QByteArray& command, int late_ms_max) : session_(&session), id_(0) {
   if (session.state() == SshSession::State::ready) {
     connect(this, &SshExec::started, this, [this] { started_ = true; });
-    id_ = session.begin_exec(this, command);
+    id_ = session.begin_exec(this, command, late_ms_max);
     return;
   }
   session_ = nullptr;

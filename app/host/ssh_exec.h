@@ -26,8 +26,12 @@ struct SshExit {
 class SshExec : public QObject {
   Q_OBJECT
  public:
+  /// How long behind a command's end what it said may still be under way: a command's few lines, within SshCommand::limit_ms; and what a
+  /// program of a run says last, which may be megabytes, within RunDeadlines::bye.
+  static constexpr int late_ms_max_of_command = 4'000, late_ms_max_of_program = 16'000;
+
   /// The session is ready, and lives longer or says that it has ended.
-  SshExec(SshSession& session, const QByteArray& command);
+  SshExec(SshSession& session, const QByteArray& command, int late_ms_max = late_ms_max_of_command);
   ~SshExec() override;
   void write(const QByteArray& bytes);
   void end_stdin();

@@ -195,7 +195,7 @@ void SshLauncher::start(const QString& program) {
     });
     return;
   }
-  exec_ = std::make_unique<SshExec>(*session, host_->command_for(path_));
+  exec_ = std::make_unique<SshExec>(*session, host_->command_for(path_), SshExec::late_ms_max_of_program);
   control_use_ = host_->use_of_control();
   start_timer_.start();
   connect(exec_.get(), &SshExec::output, this, &SshLauncher::on_output);

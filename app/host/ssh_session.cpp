@@ -313,7 +313,7 @@ void SshSession::dial(const QString& host, int port, QObject* context, Dialled a
   });
 }
 
-quint64 SshSession::begin_exec(SshExec* exec, const QByteArray& command) {
+quint64 SshSession::begin_exec(SshExec* exec, const QByteArray& command, int late_ms_max) {
   const quint64 id = next_exec_++;
   execs_[id] = exec;
   // Events find their way by number: an exec that was destroyed meanwhile hears nothing.
@@ -335,8 +335,8 @@ quint64 SshSession::begin_exec(SshExec* exec, const QByteArray& command) {
       is_stderr ? emit found->second->error_output(bytes) : emit found->second->output(bytes);
     });
   };
-  run([id, command, events, unread = unread_](SshWorker& worker) {
-    worker.add(std::make_unique<SshChannel>(worker.link(), id, command, events, unread));
+  run([id, command, late_ms_max, events, unread = unread_](SshWorker& worker) {
+    worker.add(std::make_unique<SshChannel>(worker.link(), id, command, late_ms_max, events, unread));
   });
   return id;
 }

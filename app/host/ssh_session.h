@@ -75,7 +75,7 @@ class SshSession : public QObject {
 
  private:
   friend class SshExec;
-  quint64 begin_exec(SshExec* exec, const QByteArray& command);
+  quint64 begin_exec(SshExec* exec, const QByteArray& command, int late_ms_max);
   void forget_exec(quint64 id);
   void look_up();
   void on_looked_up(const QHostInfo& info);

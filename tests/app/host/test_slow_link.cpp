@@ -145,6 +145,26 @@ TEST_F(SlowLinkTest, a_program_that_nobody_waits_for_any_more_is_sent_no_further
   shape("1ms", "0");
 }
 
+/// What a receivers' process of a large run says last is megabytes, and its host says that it has ended before that has come over.
+TEST_F(SlowLinkTest, what_a_program_says_last_comes_whole) {
+  constexpr qsizetype last_bytes = 800'000;  // over ten seconds
+  HostPool pool(person, programs_folder);
+  const auto host = pool.host(lab->host(1));
+  host->with_control(host.get(), [](const SshProblem&, SshSession*) {});
+  ASSERT_TRUE(wait_until([&] { return host->control() != nullptr; }));
+  shape("1ms", "640kbit");
+  const QByteArray command = "head -c " + QByteArray::number(last_bytes) + " /dev/zero; exit 3";
+  SshExec program(*host->control(), command, SshExec::late_ms_max_of_program);
+  qsizetype came_bytes = 0;
+  int code = -1;
+  QObject::connect(&program, &SshExec::output, [&](const QByteArray& bytes) { came_bytes += bytes.size(); });
+  QObject::connect(&program, &SshExec::ended, [&](const SshExit& how) { code = how.lost.none() ? how.code : -2; });
+  EXPECT_TRUE(wait_until([&] { return code != -1; }));
+  EXPECT_EQ(code, 3);
+  EXPECT_EQ(came_bytes, last_bytes);
+  shape("1ms", "0");
+}
+
 TEST_F(SlowLinkTest, commands_that_are_let_go_of_before_they_have_begun_leave_nothing_open_there) {
   constexpr int commands = 12;      // more than sshd takes on one connection
   constexpr qint64 asked_ms = 100;  // they are on their way then, and not answered
