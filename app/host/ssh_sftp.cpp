@@ -82,7 +82,8 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int co
                      other_folder("Give its user the right to write there"));
     case SSH_FX_NO_SUCH_FILE:
     case SSH_FX_NO_SUCH_PATH:
-      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path), else_do);
+      throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed: it is not there").arg(host, doing, path),
+                     else_do.isEmpty() ? "Does something there remove files meanwhile? Look, and try again." : else_do);
     default:
       throw SshError(SshProblem::Kind::files, QString("%1: %2 %3 failed").arg(host, doing, path),
                      QString("Is the disk there full, or its quota, or the file system read-only? " + else_do).trimmed());

@@ -17,13 +17,16 @@ namespace {
 
 constexpr unsigned unheard_ms_min = 4'000;  // long enough for what got lost to be sent again a few times
 
-/// Whether the other end's kernel, too, says nothing to what was sent, or this one has given the connection up for that, which the session's
-/// thread may not have seen yet: then it is not the program there that is slow.
-bool arrives_nowhere(int socket) {
+enum class Way { there, gives_no_answer, gone };
+
+/// Whether the other end's kernel, too, says nothing to what was sent; or there is no connection any more, given up for that or reset, which
+/// the session's thread may not have seen yet: then it is not the program there that is slow.
+Way way_of(int socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
-  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;  // leads to a proxy or a jump host
-  return info.tcpi_state == TCP_CLOSE || (info.tcpi_unacked > 0 && info.tcpi_last_ack_recv >= unheard_ms_min);
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return Way::there;  // leads to a proxy or a jump host
+  if (info.tcpi_unacked > 0 && info.tcpi_last_ack_recv >= unheard_ms_min) return Way::gives_no_answer;
+  return info.tcpi_state == TCP_CLOSE ? Way::gone : Way::there;
 }
 
 }  // namespace
@@ -64,10 +67,14 @@ void SshShared::look_at_deadline() {
   if (unseen > own_standstill_min) *deadline_ += unseen;
   if (now <= *deadline_) return;
   SshProblem problem = deadline_problem_;
-  if (std::any_of(sockets_.begin(), sockets_.end(), [](const OwnedFd& socket) { return arrives_nowhere(socket.get()); })) {
-    if (problem.kind == SshProblem::Kind::silent) problem.kind = SshProblem::Kind::lost;
-    problem.what_to_do = "What is sent to it does not even arrive. Is it still switched on, and is the network in order?";
+  bool is_lost = false;
+  for (const OwnedFd& socket : sockets_) {
+    const Way way = way_of(socket.get());
+    is_lost = is_lost || way != Way::there;
+    if (way == Way::gives_no_answer)
+      problem.what_to_do = "What is sent to it does not even arrive. Is it still switched on, and is the network in order?";
   }
+  if (is_lost && problem.kind == SshProblem::Kind::silent) problem.kind = SshProblem::Kind::lost;
   close_locked(problem);
 }
 
