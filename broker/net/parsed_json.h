@@ -46,7 +46,8 @@ std::string why_no_json(const Text& text) {
   try {
     [[maybe_unused]] const auto json = nlohmann::json::parse(std::begin(text), std::end(text));
   } catch (const nlohmann::json::parse_error& error) {
-    const auto before = static_cast<std::ptrdiff_t>(std::min<std::size_t>(error.byte, std::size(text)));
+    // Without the byte at which it was seen: that may be the end of the line that is wrong.
+    const auto before = static_cast<std::ptrdiff_t>(std::min<std::size_t>(error.byte > 0 ? error.byte - 1 : 0, std::size(text)));
     return "is not JSON in line " + std::to_string(std::count(std::begin(text), std::begin(text) + before, '\n') + 1);
   } catch (const nlohmann::json::out_of_range&) {
     return "has a number that is beyond all range";

@@ -31,6 +31,8 @@ struct StoredRunTest : ::testing::Test {
 TEST_F(StoredRunTest, what_is_no_json_is_named_with_its_line) {
   make_run(folder, {});
   EXPECT_EQ(error_of("{\n  \"format\": 1,\n  \"run\": \"a\" \"b\"\n}\n"), "is not JSON in line 3");
+  EXPECT_EQ(error_of("{\n  \"run\": \"a\n}\n"), "is not JSON in line 2") << "its end is what is wrong";
+  EXPECT_EQ(error_of("{\n  \"run\": tru\n}\n"), "is not JSON in line 2");
   EXPECT_EQ(error_of(""), "is not JSON in line 1");
   EXPECT_EQ(error_of("{\n\n"), "is not JSON in line 3") << "it was cut off";
   EXPECT_EQ(error_of("{\"format\": 1e999}"), "has a number that is beyond all range");
