@@ -38,7 +38,7 @@ QString value_text_of(const FigurePoint& point, QStringList& marks) {
   QString text = std::isnan(point.y) ? QString::fromUtf8("–") : figure_text(point.y);
   if (point.low && point.high) text += QString::fromUtf8(" ±") + figure_text(std::max(*point.high - point.y, point.y - *point.low));
   QStringList beside;
-  if (point.clock_bound > 0) beside += QString::fromUtf8("clocks ±") + clock_bound_text(point.clock_bound, point.y);
+  if (const double limit = point.clock_limit(); !std::isnan(limit)) beside += QString::fromUtf8("clocks ±") + clock_bound_text(limit, point.y);
   if (point.few_samples) beside += "few samples";
   if (point.near_floor_us > 0) beside += "floor " + figure_text(point.near_floor_us);
   if (!beside.isEmpty()) text += " (" + beside.join(", ") + ')';

@@ -51,6 +51,11 @@ struct FigurePoint {
       clock_bound = std::fmax(clock_bound, limit);
     }
   }
+  /// Of all of them, likewise.
+  double clock_limit() const {
+    if (clock_bound_unknown) return std::numeric_limits<double>::infinity();
+    return clock_bound > 0 ? clock_bound : std::numeric_limits<double>::quiet_NaN();
+  }
   /// It tells less than it seems to: figure_doubts.h has the words.
   bool is_grey() const { return few_samples || near_floor_us > 0; }
 };

@@ -100,7 +100,11 @@ QStringList point_lines(const Figure& figure, const FigureHit& hit, Digits digit
   }
   QString value = std::isnan(point.y) ? QString("no value") : figure.y.title + ' ' + number_text(point.y) + unit;
   const auto limit = digits == Digits::all ? full_number : limit_text;
-  if (point.clock_bound > 0) value += QString::fromUtf8(" ± %1%2 (clocks)").arg(limit(point.clock_bound), unit);
+  if (point.clock_bound_unknown) {
+    value += QString::fromUtf8(" ± ? (clocks)");
+  } else if (point.clock_bound > 0) {
+    value += QString::fromUtf8(" ± %1%2 (clocks)").arg(limit(point.clock_bound), unit);
+  }
   if (point.clock_bound > std::abs(point.y)) value += ", more than the value itself";
   out += value;
   if (point.low && point.high)

@@ -42,16 +42,10 @@ QString remarks_on(const QStringList& columns, const std::vector<QStringList>& d
   return said.join("; ");
 }
 
-/// As clock_cell() and clock_doubt() want it.
-double clock_limit_of(const FigurePoint& point) {
-  if (point.clock_bound_unknown) return std::numeric_limits<double>::infinity();
-  return point.clock_bound > 0 ? point.clock_bound : std::numeric_limits<double>::quiet_NaN();
-}
-
 QStringList doubts_at(const FigurePoint* point) {
   if (!point || std::isnan(point->y)) return {};
   QStringList doubts = doubts_of(*point);
-  if (const QString doubt = clock_doubt(point->y, clock_limit_of(*point)); !doubt.isEmpty()) doubts += doubt;
+  if (const QString doubt = clock_doubt(point->y, point->clock_limit()); !doubt.isEmpty()) doubts += doubt;
   return doubts;
 }
 
@@ -64,7 +58,7 @@ Parts parts_of(const Figure& figure, const FigureSeries& series) {
   Parts parts;
   for (const FigurePoint& point : series.points) {
     parts.interval = parts.interval || point.low || point.high;
-    parts.bound = parts.bound || (clock_limit_of(point) > 0 && figure.kind != Figure::Kind::heat);  // there it is one for all
+    parts.bound = parts.bound || (point.clock_limit() > 0 && figure.kind != Figure::Kind::heat);  // there it is one for all
     parts.box = parts.box || point.box;
     parts.why = parts.why || !point.why.isEmpty();
   }
@@ -88,7 +82,7 @@ void add_cells(std::vector<Cell>& row, const Figure& figure, const FigureSeries&
   const auto optional = [](const std::optional<double>& value) { return value ? number(*value) : Cell(); };
   row.push_back(point ? number(point->y) : Cell());
   if (parts.interval) row.push_back(point ? optional(point->low) : Cell()), row.push_back(point ? optional(point->high) : Cell());
-  if (parts.bound) row.push_back(point ? clock_cell(clock_limit_of(*point)) : Cell());
+  if (parts.bound) row.push_back(point ? clock_cell(point->clock_limit()) : Cell());
   if (parts.box) {
     for (const auto part : {&FigureBox::low, &FigureBox::quarter, &FigureBox::three_quarters, &FigureBox::high}) {
       row.push_back(point && point->box ? number((*point->box).*part) : Cell());

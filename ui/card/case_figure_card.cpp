@@ -56,7 +56,9 @@ QString value_text(const app::FigurePoint& point) {
     const double half = std::max(*point.high - point.y, point.y - *point.low);
     text += QStringLiteral(" ±") + fixed_text(half, decimals_for(half));
   }
-  if (point.clock_bound > 0) {
+  if (point.clock_bound_unknown) {
+    text += QStringLiteral(" (clocks ±?)");
+  } else if (point.clock_bound > 0) {
     const double shown = app::shown_bound(point.clock_bound, decimals_for, point.y);
     text += QStringLiteral(" (clocks ±%1)").arg(fixed_text(shown, decimals_for(shown)));
   }

@@ -153,6 +153,11 @@ TEST(case_figures, a_point_has_the_largest_bound_of_its_runs_beside_those_that_n
   EXPECT_FALSE(points[0].clock_bound_unknown);
   EXPECT_EQ(points[1].clock_bound, 30);
   EXPECT_TRUE(points[1].clock_bound_unknown);
+  EXPECT_TRUE(std::isnan(points[0].clock_limit()));
+  EXPECT_TRUE(std::isinf(points[1].clock_limit())) << "30 is not the limit of all of them";
+  const std::string page = figure_page(figure).toStdString();
+  EXPECT_NE(page.find("(clocks ±?)"), std::string::npos) << page;
+  EXPECT_EQ(page.find("clocks ±3"), std::string::npos) << page;
 }
 
 TEST(case_figures, a_repeat_without_a_value_says_nothing_about_the_others) {
