@@ -132,7 +132,7 @@ void ChartsCard::restyle() {
 /// In the title: how far all of the curves may be off, where clocks of two hosts are behind them; and whether that is more than the median.
 void ChartsCard::show_bound(const app::ClockBound& bound, double median_us) {
   QString text = QString::fromUtf8(latency_title);
-  if (bound.apart) text += QStringLiteral(", ") + bound_text(bound);
+  if (bound.apart) text += QStringLiteral(", ") + bound_words(bound, median_us);
   if (latency_title_->text() != text) latency_title_->setText(text);
   const QString explained = bound_explained(bound, median_us);
   if (latency_title_->toolTip() != explained) latency_title_->setToolTip(explained);

@@ -173,7 +173,7 @@ void caption_latency(Tile& tile, const QString& name, const app::ClockBound& bou
   tile.set_second(bound.apart ? other : QString());
   tile.set_detail(!bound.apart                ? other
                   : std::isnan(value_us)      ? dash()
-                  : is_below(bound, value_us) ? bound_text(bound) + QStringLiteral(": no finer")
+                  : is_below(bound, value_us) ? bound_words(bound, value_us)
                   : is_below(bound, other_us) ? bound_text(bound) + QStringLiteral(": %1 less").arg(other_name)
                                               : QStringLiteral("both ") + bound_text(bound));
 }

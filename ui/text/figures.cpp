@@ -64,6 +64,10 @@ bool is_below(const app::ClockBound& bound, double value_us) {
   return bound.apart && std::abs(value_us) < bound.total_us();
 }
 
+QString bound_words(const app::ClockBound& bound, double value_us) {
+  return is_below(bound, value_us) ? bound_text(bound) + QStringLiteral(": no finer") : bound_text(bound);
+}
+
 QString bound_explained(const app::ClockBound& bound, double value_us, Ways ways) {
   if (!bound.apart) return {};
   if (std::isnan(bound.total_us())) return QStringLiteral("between the clocks of two hosts, and not known yet how far they are apart");

@@ -49,6 +49,8 @@ enum class Ways { one, all };
 QString bound_explained(const app::ClockBound& bound, double value_us = std::numeric_limits<double>::quiet_NaN(), Ways ways = Ways::all);
 /// The clocks tell nothing finer than it.
 bool is_below(const app::ClockBound& bound, double value_us);
+/// bound_text(), and in words where the figure tells nothing finer: "± 12.5 µs: no finer".
+QString bound_words(const app::ClockBound& bound, double value_us);
 /// " ± 34", " ± ?" where it is NaN, and nothing where it is 0.
 QString count_bound_text(double bound);
 /// What is behind it where it is of what is in flight. `is_below`: that is less than it.

@@ -5,6 +5,7 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <cmath>
+#include <utility>
 
 #include "ui/text/figures.h"
 #include "ui/text/tabular.h"
@@ -33,32 +34,36 @@ void StageBar::clear() {
   means_us_.fill(app::unknown);
   tails_ = {};
   bounds_ = {};
-  set_past(false);
+  past_ = false;
+  tell_heading();
   describe();
   update();
 }
 
-void StageBar::set_past(bool past) {
-  if (past == past_) return;
-  past_ = past;
-  emit heading_changed(heading());
+void StageBar::tell_heading() {
+  if (const QString now = heading(); std::exchange(heading_told_, now) != now) emit heading_changed(now);
 }
 
+/// Beside a stage there is no room for words.
 QString StageBar::heading() const {
-  return past_ ? QStringLiteral("Where the time went, as far as the receivers told")
-               : QStringLiteral("Where the time goes (means: they add up)");
+  bool any_below = false;
+  for (std::size_t i = 0; i < stage_count; ++i) any_below = any_below || is_below(bounds_[i], means_us_[i]);
+  return past_       ? QStringLiteral("Where the time went, as far as the receivers told")
+         : any_below ? QStringLiteral("Where the time goes (means; grey: no finer than their ±)")
+                     : QStringLiteral("Where the time goes (means: they add up)");
 }
 
 void StageBar::set_figures(const app::LiveFigures& figures) {
   const auto& s = figures.stages;
   // Without a plan there is no lag; the others are known together or not at all.
   const bool known = !std::isnan(s.to_broker_us) && !std::isnan(s.in_queue_us) && !std::isnan(s.to_receiver_us);
-  set_past(!known && !std::isnan(means_us_.back()));
-  if (!known) return;
+  past_ = !known && !std::isnan(means_us_.back());
+  if (!known) return tell_heading();
   means_us_ = {s.lag_us, s.to_broker_us, s.in_queue_us, s.to_receiver_us};
   const auto& tails = figures.stage_tails;
   tails_ = {tails.lag, tails.to_broker, tails.in_queue, tails.to_receiver};
   bounds_ = {app::ClockBound(), figures.clocks.to_broker, app::ClockBound(), figures.clocks.to_receiver};
+  tell_heading();
   describe();
   update();
 }
@@ -131,7 +136,7 @@ void StageBar::paintEvent(QPaintEvent* event) {
     painter.setPen(t.secondary);
     painter.drawText(text_left, top + caption.ascent(), QString::fromUtf8(names[i]));
     painter.setFont(value_font);
-    painter.setPen(past_ ? t.secondary : t.text);
+    painter.setPen(past_ || is_below(bounds_[i], means_us_[i]) ? t.secondary : t.text);
     draw_tabular(painter, QPointF(text_left, top + caption.height() + value.ascent()), time_figure(means_us_[i]).text());
     if (std::isnan(means_us_[i])) continue;
     painter.setFont(caption_font);

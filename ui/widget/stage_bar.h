@@ -19,7 +19,7 @@ class StageBar : public QWidget {
   void clear();
   /// Whether what is shown was true once, but nothing newer is known.
   bool is_past() const { return past_; }
-  /// What the bar shows.
+  /// What the bar shows, and that a stage in grey is less than what clocks leave open of it.
   QString heading() const;
 
  signals:
@@ -35,7 +35,7 @@ class StageBar : public QWidget {
  private:
   static constexpr std::size_t stage_count = 4;
   void describe();
-  void set_past(bool past);
+  void tell_heading();
   std::array<QColor, stage_count> colors() const;
 
   const Theme& theme_;
@@ -43,6 +43,7 @@ class StageBar : public QWidget {
   std::array<app::Percentiles, stage_count> tails_;
   std::array<app::ClockBound, stage_count> bounds_;
   bool past_ = false;
+  QString heading_told_;
 };
 
 }  // namespace n2nq::ui

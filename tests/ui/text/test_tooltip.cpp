@@ -91,7 +91,9 @@ void TestTooltip::a_stage_tells_of_its_own_way_below_itself() {
   app::LiveFigures figures;
   figures.stages.lag_us = figures.stages.to_broker_us = figures.stages.in_queue_us = figures.stages.to_receiver_us = 4260;
   figures.clocks.to_broker = bound_;
+  QVERIFY2(!bar.heading().contains(QStringLiteral("no finer")), qPrintable(bar.heading()));
   bar.set_figures(figures);
+  QVERIFY2(bar.heading().contains(QStringLiteral("grey: no finer than their ±")), qPrintable(bar.heading()));
   const QString told = bar.toolTip().replace(QChar(0x202F), u' ');
   QVERIFY2(told.contains(QStringLiteral("\n    half of the shortest round trip to N2NQ, 8.18 ms, and estimation 321 µs;\n    that is more")),
            qPrintable(told));
