@@ -20,6 +20,8 @@ constexpr double span_min_s = 0.45;
 
 void CountRate::look(std::int64_t now_ns, std::int64_t count, std::int64_t other) {
   if (now_ns <= last_ns_) return;
+  // Nothing had come for a while, and the rate was 0: what comes now came since the last look, not in all the time since the last move.
+  if (has_stopped() && count > moves_.back().count) moves_.assign(1, {last_ns_, moves_.back().count, moves_.back().other});
   last_ns_ = now_ns;
   const bool moved = count > (moves_.empty() ? 0 : moves_.back().count);
   if (moved && !moves_.empty() && now_ns - moves_.back().at_ns >= window_max_ns) moves_.clear();  // nothing is left of what was before

@@ -424,6 +424,28 @@ TEST(count_rate, what_goes_on_after_a_standstill_is_not_spread_over_it) {
   EXPECT_NEAR(rate.per_s(), 1000, 1);
 }
 
+TEST(count_rate, what_comes_at_once_after_a_standstill_came_then) {
+  constexpr std::int64_t tenth = 100'000'000;
+  CountRate rate;
+  std::int64_t now_ns = 0, count = 0;
+  const auto look = [&](int tenths, std::int64_t more) {
+    for (int i = 0; i < tenths; ++i) rate.look(now_ns += tenth, count += more);
+  };
+  look(50, 500);
+  look(43, 0);
+  EXPECT_EQ(rate.per_s(), 0);
+  look(1, 22'000);
+  double most_per_s = 0;
+  for (int i = 0; i < 9; ++i) {
+    look(1, 500);
+    if (!std::isnan(rate.per_s())) most_per_s = std::max(most_per_s, rate.per_s());
+  }
+  EXPECT_NEAR(most_per_s, (22'000 + 4 * 500) / 0.5, 1) << "over the first half second, not over the 4.4 s since";
+  EXPECT_NEAR(rate.per_s(), 22'000 + 9 * 500, 1);
+  look(5, 500);
+  EXPECT_NEAR(rate.per_s(), 5000, 1);
+}
+
 TEST(count_rate, of_bursts_that_fall_into_two_looks_is_known_between_them) {
   constexpr std::int64_t tenth = 100'000'000;
   CountRate rate;
