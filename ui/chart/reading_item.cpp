@@ -51,6 +51,16 @@ QRectF ReadingItem::strip() const {
   return {plot.left(), 0, plot.width(), QFontMetrics(font_).height() + 2.0};
 }
 
+double ReadingItem::width_px(bool named) const {
+  const QFontMetrics metrics(font_);
+  double width = metrics.horizontalAdvance(title_);
+  for (const Line& line : lines_) {
+    width += column_gap_px + marker_room_px + metrics.horizontalAdvance(line.value);
+    if (named) width += metrics.horizontalAdvance(line.name) + space::in_row;
+  }
+  return width;
+}
+
 void ReadingItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) {
   Q_UNUSED(option);
   Q_UNUSED(widget);
@@ -66,12 +76,15 @@ void ReadingItem::paint(QPainter* painter, const QStyleOptionGraphicsItem* optio
   painter->setPen(secondary_);
   painter->drawText(QPointF(x, baseline), title_);
   x += metrics.horizontalAdvance(title_) + column_gap_px;
+  const bool named = names_series();
   for (const Line& line : lines_) {
     draw_marker(*painter, line.marker, QPointF(x + space::in_row, room.top() + metrics.height() / 2.0), line.color);
     x += marker_room_px;
-    painter->setPen(secondary_);
-    painter->drawText(QPointF(x, baseline), line.name);
-    x += metrics.horizontalAdvance(line.name) + space::in_row;
+    if (named) {
+      painter->setPen(secondary_);
+      painter->drawText(QPointF(x, baseline), line.name);
+      x += metrics.horizontalAdvance(line.name) + space::in_row;
+    }
     painter->setPen(text_);
     painter->drawText(QPointF(x, baseline), line.value);
     x += metrics.horizontalAdvance(line.value) + column_gap_px;

@@ -23,12 +23,15 @@ class ReadingItem : public QGraphicsItem {
   void show_at(double x, const QString& title, std::vector<Line> lines);
   void set_style(const Tokens& tokens, const QFont& font);
   QStringList texts() const;
+  /// Whether there is room for the names beside the marks, which the legend has, too. A number is never cut.
+  bool names_series() const { return width_px(true) <= strip().width(); }
 
   QRectF boundingRect() const override;
   void paint(QPainter* painter, const QStyleOptionGraphicsItem* option, QWidget* widget) override;
 
  private:
   QRectF strip() const;
+  double width_px(bool named) const;
 
   QChart* chart_;
   double x_ = 0;

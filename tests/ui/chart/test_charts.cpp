@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
 #include <QCategoryAxis>
+#include <QChart>
+#include <QGraphicsScene>
 #include <QLabel>
+#include <QPainter>
 #include <QSignalSpy>
 #include <QTest>
 #include <QWheelEvent>
@@ -10,6 +13,7 @@
 #include "ui/card/charts_card.h"
 #include "ui/chart/axis_steps.h"
 #include "ui/chart/chart_history.h"
+#include "ui/chart/reading_item.h"
 #include "ui/chart/time_window.h"
 #include "ui/text/figures.h"
 #include "ui/widget/chart_legend.h"
@@ -88,6 +92,7 @@ class TestCharts : public QObject {
   void the_axis_grows_with_a_short_run();
   void labels_have_separators_also_on_a_log_axis();
   void a_reading_covers_no_curve();
+  void a_reading_cuts_no_number();
   void wheel_drag_and_keys_move_both_charts();
   void the_chart_that_has_the_keyboard_is_marked();
 };
@@ -539,6 +544,38 @@ void TestCharts::wheel_drag_and_keys_move_both_charts() {
   QVERIFY(card.window().is_default());
   card.latency_chart()->set_logarithmic(true);
   QVERIFY(card.latency_chart()->value_axis_top() >= 400);
+}
+
+void TestCharts::a_reading_cuts_no_number() {
+  QGraphicsScene scene;
+  auto* chart = new QChart;
+  scene.addItem(chart);
+  LightTheme theme;
+  ReadingItem reading(chart);
+  reading.set_style(theme.tokens(), theme.font(TextStyle::caption));
+  const auto draws_beyond = [&](double width) {
+    chart->setPlotArea(QRectF(0, 20, width, 100));
+    reading.show_at(0, QStringLiteral("at 24.7 s"),
+                    {{QStringLiteral("received"), QStringLiteral("18 780 /s"), Qt::blue, MarkerShape::square},
+                     {QStringLiteral("in flight, at most"), QStringLiteral("2 614"), Qt::red, MarkerShape::triangle}});
+    const QRect all = reading.boundingRect().toRect();
+    QImage image(all.width() + 400, all.height(), QImage::Format_RGB32);  // beyond its room, too
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    reading.paint(&painter, nullptr, nullptr);
+    painter.end();
+    for (int x = static_cast<int>(width); x < image.width(); ++x) {
+      for (int y = 0; y < 18; ++y) {
+        if (image.pixelColor(x, y) != QColor(Qt::white)) return true;
+      }
+    }
+    return false;
+  };
+  QVERIFY(!draws_beyond(600));
+  QVERIFY(reading.names_series());
+  QVERIFY(!draws_beyond(240));
+  QVERIFY(!reading.names_series());
+  QCOMPARE(reading.texts().last(), QStringLiteral("in flight, at most: 2 614"));
 }
 
 void TestCharts::the_chart_that_has_the_keyboard_is_marked() {
