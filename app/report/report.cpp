@@ -260,7 +260,7 @@ Table texts_table(const char* id, const char* title, const std::vector<ComparedT
 
 /// In a sentence, for what stands above: "Settings that differ: queue.mode broadcaster / load-balancer".
 QString differing_words(const QString& what, const QString& verb, const std::vector<ComparedText>& texts) {
-  if (texts.empty()) return what + ": the same";
+  if (texts.empty()) return (what.endsWith(',') ? what.chopped(1) : what) + ": the same";
   QStringList parts;
   for (std::size_t i = 0; i < std::min(texts.size(), differing_told_max); ++i) {
     QStringList values = texts[i].texts;
@@ -273,15 +273,20 @@ QString differing_words(const QString& what, const QString& verb, const std::vec
   return QString("%1 that %2: %3").arg(what, verb, parts.join("; "));
 }
 
+/// What is compared differs in settings within a side, and its points say in which.
+bool has_labels(const Comparison& comparison) {
+  return std::ranges::any_of(comparison.points, [](const ComparedPoint& point) { return !point.label.isEmpty(); });
+}
+
 void tell_differing(Report& report, const Comparison& comparison) {
-  report.lead += differing_words("Settings", "differ", comparison.settings);
+  const bool several = has_labels(comparison);
+  report.lead += differing_words(several ? "Settings, but for those of each point," : "Settings", "differ", comparison.settings);
   report.lead += differing_words("Environment", "differs", comparison.environment);
 }
 
 Table compared_table(const Comparison& comparison, const QStringList& names) {
   Table table{.id = "comparison", .title = "Comparison", .columns = {"figure", "unit"}, .rows = {}, .doubts = {}};
-  const bool several =
-      std::any_of(comparison.points.begin(), comparison.points.end(), [](const ComparedPoint& point) { return !point.label.isEmpty(); });
+  const bool several = has_labels(comparison);
   if (several) table.columns.insert(1, "at");
   std::vector<bool> bounded(static_cast<std::size_t>(names.size()));  // sides with figures between two clocks
   for (const ComparedPoint& point : comparison.points) {

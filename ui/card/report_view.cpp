@@ -281,6 +281,9 @@ void ReportView::show_table(const app::Table& table) {
   below_->setVisible(!below.isEmpty());
   stack_->setCurrentIndex(1);
   fit_columns(table_);
+  // Not where somebody had read on in the one before.
+  table_->verticalScrollBar()->setValue(0);
+  table_->horizontalScrollBar()->setValue(0);
 }
 
 void ReportView::show_slice(int slice) {
