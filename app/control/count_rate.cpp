@@ -14,14 +14,16 @@ constexpr std::int64_t window_ns = ns_per_s;
 constexpr std::int64_t window_max_ns = 10 * ns_per_s;
 constexpr std::int64_t counted_min = 10;
 constexpr std::int64_t missed_min = 16;  // of a mean over ten random gaps one in 14,000 lasts as long
+constexpr std::size_t flowing_moves_min = 8;
 constexpr double span_min_s = 0.45;
 
 }  // namespace
 
 void CountRate::look(std::int64_t now_ns, std::int64_t count, std::int64_t other) {
   if (now_ns <= last_ns_) return;
-  // Nothing had come for a while, and the rate was 0: what comes now came since the last look, not in all the time since the last move.
-  if (has_stopped() && count > moves_.back().count) moves_.assign(1, {last_ns_, moves_.back().count, moves_.back().other});
+  // What had flowed stood still for a while, and the rate was 0: what comes now came since the last look, not in all the time since the last
+  // move. Of a few moves nobody knows whether they were bursts, whose gaps belong to the rate.
+  if (flowed_ && has_stopped() && count > moves_.back().count) moves_.assign(1, {last_ns_, moves_.back().count, moves_.back().other});
   last_ns_ = now_ns;
   const bool moved = count > (moves_.empty() ? 0 : moves_.back().count);
   if (moved && !moves_.empty() && now_ns - moves_.back().at_ns >= window_max_ns) moves_.clear();  // nothing is left of what was before
@@ -32,7 +34,9 @@ void CountRate::look(std::int64_t now_ns, std::int64_t count, std::int64_t other
     return age_ns >= window_max_ns || (age_ns >= window_ns && moves_.back().count - next.count >= counted_min);
   };
   while (moves_.size() > 1 && is_spare()) moves_.pop_front();
-  if (moved) stopped_after_ns_ = gap_max_ns();  // what goes later, for being old, changes nothing of it
+  if (!moved) return;  // what goes later, for being old, changes nothing of it
+  stopped_after_ns_ = gap_max_ns();
+  flowed_ = moves_.size() >= flowing_moves_min;
 }
 
 /// From the first to the last move; once the next move is overdue, to now, so that a rate sinks when nothing comes any more.
