@@ -20,6 +20,7 @@ class TestMessages : public QObject {
   void details_of_messages_leave_the_window_as_it_is();
   void a_long_message_has_two_lines_and_moves_nothing();
   void a_message_goes_when_it_is_not_so_any_more();
+  void to_dismiss_them_leaves_the_keyboard_where_it_was();
 };
 
 QPoint place(BenchWindow& bench, const char* name) {
@@ -46,6 +47,17 @@ void TestMessages::messages_and_problems_move_nothing() {
   for (const char* name : names) after << place(bench, name);
   QCOMPARE(after, before);
   QCOMPARE(bench.window().size(), QSize(1280, 720));
+}
+
+void TestMessages::to_dismiss_them_leaves_the_keyboard_where_it_was() {
+  BenchWindow bench;
+  bench.find<QWidget>(QStringLiteral("field_senders_amount"))->setFocus();
+  QWidget* const before = bench.window().focusWidget();
+  QVERIFY(before != nullptr);
+  bench.window().bench_page()->messages()->add(ui::MessageBar::Kind::bad, QStringLiteral("Something is wrong"));
+  QVERIFY(bench.click(QStringLiteral("message_close")));
+  QVERIFY(!bench.find<QWidget>(QStringLiteral("message_bar"))->isVisible());
+  QCOMPARE(bench.window().focusWidget(), before);
 }
 
 void TestMessages::details_of_messages_leave_the_window_as_it_is() {

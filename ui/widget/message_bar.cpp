@@ -24,7 +24,10 @@ MessageBar::MessageBar(const Theme& theme, QWidget* parent) : QFrame(parent), th
   row->addWidget(text_, 1);
   more_ = small_button("message_more", QStringLiteral("Details"), QStringLiteral("Shows all messages, in full, to be copied"));
   close_ = small_button("message_close", QStringLiteral("Dismiss"), QStringLiteral("Hides the messages and forgets them"));
-  for (QPushButton* button : {more_, close_}) row->addWidget(button);
+  for (QPushButton* button : {more_, close_}) {
+    button->setFocusPolicy(Qt::TabFocus);  // a click leaves the keyboard where it was: the bar may hide with it
+    row->addWidget(button);
+  }
   connect(more_, &QPushButton::clicked, this, &MessageBar::show_all);
   connect(close_, &QPushButton::clicked, this, &MessageBar::clear);
   connect(&theme, &Theme::changed, this, &MessageBar::restyle);
