@@ -48,7 +48,7 @@ Group::~Group() = default;
 
 Service::Tools Group::tools() {
   return {loop_, recorder_, *this, settings_.system, settings_.token, settings_.seed, settings_.continue_of.empty() ? 0u : 1u,
-          settings_.reconnect_deadline_ns};
+          settings_.last - settings_.first + 1, settings_.reconnect_deadline_ns};
 }
 
 void Group::connect(const net::SocketAddress& address, bool clock_shared, bool clocks_first) {

@@ -43,7 +43,7 @@ Service::Service(const Tools& tools, wire::Role role, std::uint32_t number)
       jitter_(static_cast<std::minstd_rand::result_type>(tools.seed * 2 + number + 1)) {}
 
 void Service::connect(const net::SocketAddress& address) {
-  client_ = make_queue_client(tools_.system, tools_.loop, address, {role_, number_, tools_.token, tools_.first_session}, *this);
+  client_ = make_queue_client(tools_.system, tools_.loop, address, {role_, number_, tools_.token, tools_.first_session, tools_.services}, *this);
   try_to_open();
 }
 

@@ -49,6 +49,7 @@ class Service : public QueueHandler {
     wire::Token token;
     std::uint64_t seed = 0;  // for the jitter
     std::uint32_t first_session = 0;
+    std::uint32_t services = 1;  // of the group
     std::int64_t reconnect_deadline_ns;
   };
 

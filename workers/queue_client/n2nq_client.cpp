@@ -16,9 +16,10 @@ namespace {
 /// One PUBLISH is at most this long (unless a single message is longer): long enough to make system calls rare, short enough that the
 /// last message of a batch does not wait noticeably for the first.
 constexpr std::uint32_t batch_bytes_wanted = 64 * 1024;
-/// Of what the longest frame took, so long behind the last one: one of many small messages and its header, in a buffer that grows by
-/// doubling. To get the memory of a longer one anew takes time that would count as that message's.
+/// Of what the longest frame took, between frames: one of many small messages and its header, in a buffer that grows by doubling. To get the
+/// memory of a longer one anew takes time that would count as that message's, so a process keeps some of it behind the last one.
 constexpr std::size_t frame_kept_bytes = 2 * batch_bytes_wanted;
+constexpr std::size_t long_frames_kept_bytes_max = 64 << 20;
 constexpr std::int64_t long_frames_kept_ns = 2'500 * net::ns_per_ms;
 constexpr std::int64_t heartbeat_phases = 64;
 /// Beside the longest silence that is put up with: an end that stood still has to find out first that it hears nothing.
@@ -83,7 +84,7 @@ void N2nqClient::on_connected() {
 
 void N2nqClient::on_frame(const wire::Frame& frame, std::int64_t read_ns) {
   last_heard_ns_ = read_ns;
-  if (frame.body.size() > frame_kept_bytes) long_frame_ns_ = read_ns;
+  if (frame.body.size() > batch_bytes_wanted) long_frame_ns_ = read_ns;
   const bool is_sender = identity_.role == wire::Role::sender;
   if (frame.type == wire::FrameType::error) {
     if (const auto error = wire::Error::decode(frame.body)) return take_error(*error);
@@ -265,7 +266,7 @@ void N2nqClient::publish(std::span<Outgoing> messages) {
   wire::write_frame_header(bytes.data(), wire::FrameType::publish, static_cast<std::uint32_t>(body_bytes));
   write_records(bytes.data() + wire::frame_header_bytes, messages, identity_.number);
   flush();
-  if (body_bytes > frame_kept_bytes) long_frame_ns_ = last_sent_ns_;
+  if (body_bytes > batch_bytes_wanted) long_frame_ns_ = last_sent_ns_;
 }
 
 void N2nqClient::end(std::uint64_t next_index) {
@@ -287,10 +288,10 @@ void N2nqClient::on_writable() {
 }
 
 void N2nqClient::tick(std::int64_t now_ns) {
-  if (now_ns - long_frame_ns_ > long_frames_kept_ns) {
-    if (connection_) connection_->fit(frame_kept_bytes);
-    out_.fit(frame_kept_bytes);
-  }
+  const bool is_stream = now_ns - long_frame_ns_ <= long_frames_kept_ns;
+  const std::size_t kept_bytes = is_stream ? std::max(frame_kept_bytes, long_frames_kept_bytes_max / identity_.services) : frame_kept_bytes;
+  if (connection_) connection_->fit(kept_bytes);
+  out_.fit(kept_bytes);
   if (state_ == State::connecting || state_ == State::greeting) {
     if (now_ns - opened_ns_ > greeting_deadline_ns) fail("no answer from " + address_.text(), Closed::for_now);
     return;

@@ -66,7 +66,7 @@ class N2nqClient : public QueueClient, private net::Connection::Handler {
   std::int64_t opened_ns_ = 0;  // when open() was called
   std::int64_t hello_sent_ns_ = 0;
   std::int64_t last_sent_ns_ = 0;
-  std::int64_t long_frame_ns_ = 0;  // one came or went, which takes more memory than is kept
+  std::int64_t long_frame_ns_ = 0;  // one came or went, which may take more memory than is kept
   std::int64_t last_heard_ns_ = 0;
   net::Progress progress_;
   std::int64_t heartbeat_ns_ = 0;  // 0: none

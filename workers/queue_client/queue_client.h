@@ -144,6 +144,7 @@ struct ClientIdentity {
   std::uint32_t number = 0;
   wire::Token token{};
   std::uint32_t first_session = 0;  // of HELLO; a service that goes on for a killed process is not new
+  std::uint32_t services = 1;       // of this process: they share what memory is kept for long frames
 };
 
 /// The client for a system by its name in `configure`, "n2nq" or (benchmarks) "floor"; null when there is no such system.
