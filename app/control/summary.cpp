@@ -178,7 +178,9 @@ std::optional<double> sending_s(const Json& senders_bye, double attempted, int s
     const double gap_s = own.count > 0 ? std::min(own.mean_s, gaps.mean_s) : gaps.mean_s;
     // Gaps beside messages that a killed process had not noted are in no figure: an outage may be one.
     const double known_s = service.value("sent_over_ns", 0.0) / ns_in_s;
-    each.push_back({gap_s, std::max(own.count * own.mean_s, known_s) + gap_s});
+    // Who stood still until it was stopped took until then.
+    const double overdue_s = service.value("overdue_ns", 0.0) / ns_in_s;
+    each.push_back({gap_s, std::max(own.count * own.mean_s, known_s) + gap_s + overdue_s});
     longest_s = std::max(longest_s, each.back().took_s);
   }
   double together_s = 0, alike = 0;

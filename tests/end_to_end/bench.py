@@ -135,7 +135,7 @@ def is_pending(pid, number):
 
 def is_late(reason):
     """What a busy machine does to the clock (as in tests/app/support/soundness.h)."""
-    late = ("plan not kept: the last message left ", "plan not kept: messages left later", "this bench stood still")
+    late = ("plan not kept: the last message was ", "plan not kept: messages left later", "this bench stood still")
     return reason.startswith(late) or reason.endswith(" behind the common start")
 
 

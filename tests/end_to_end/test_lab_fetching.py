@@ -87,7 +87,7 @@ class Fetching(LabCase):
         output, _ = bench.communicate(timeout=120)
         summary = RunFolder(self.folder / "less").summary
         [reason] = [reason for reason in summary["reasons"] if reason.startswith("plan not kept")]
-        late_ms, achieved, offered = map(int, re.fullmatch(r"plan not kept: the last message left (\d+) ms late, (\d+) of (\d+) messages/s", reason).groups())
+        late_ms, achieved, offered = map(int, re.fullmatch(r"plan not kept: the last message was (\d+) ms late, (\d+) of (\d+) messages/s", reason).groups())
         self.assertEqual(offered, 2000)
         self.assertLess(achieved, 1600)
         self.assertGreater(late_ms, 1000)

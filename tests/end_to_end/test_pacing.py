@@ -58,7 +58,7 @@ class Pacing(BenchCase):
                                 "--fault", "resume:broker@3", expect_exit=None)
         summary = RunFolder(folder).summary
         [reason] = [reason for reason in summary["reasons"] if reason.startswith("plan not kept")]
-        told = re.fullmatch(r"plan not kept: the last message left (\d+) ms late, (\d+) of (\d+) messages/s", reason)
+        told = re.fullmatch(r"plan not kept: the last message was (\d+) ms late, (\d+) of (\d+) messages/s", reason)
         self.assertTrue(told, reason)
         late_ms, achieved, offered = map(int, told.groups())
         self.assertGreater(late_ms, 500)

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "broker/net/clock.h"
+
 namespace n2nq::worker {
 
 namespace {
@@ -218,6 +220,7 @@ void Sender::finish_if_done(std::int64_t now_ns) {
 
 void Sender::stop() {
   if (is_over()) return;
+  if (!stopping_) note_overdue(net::now_ns());
   stopping_ = true;
   if (state() == ServiceState::waiting && !comes_back()) {  // never had a connection: there is nobody to say END to
     close();
@@ -226,6 +229,13 @@ void Sender::stop() {
   set_state(ServiceState::ending);
   if (again_from_ != next_) return scheduler_.sender_ready(*this);  // what a killed process had offered: traffic need not have begun
   if (is_open()) client()->end(next_);
+}
+
+/// Who stands still until it is stopped has sent its last message in time, and would have its rate from before that.
+void Sender::note_overdue(std::int64_t now_ns) {
+  if (!started_ || !is_planned() || next_ >= planned_ || !first_sent_ns_) return;
+  overdue_ns_ = std::max<std::int64_t>(0, now_ns - due_ns(next_));
+  if (overdue_ns_ > 0) last_lag_ns_ = std::max(last_lag_ns_.value_or(0), overdue_ns_);
 }
 
 void Sender::opened(const OpenFacts& facts, bool /*restarted*/) {

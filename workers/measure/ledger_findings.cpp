@@ -214,7 +214,7 @@ class Finder {
     for (const SendersAccount& group : in_.senders) {
       const std::int64_t part_ns = static_cast<std::int64_t>(last_due_s() * 1e9) / plan_late_parts;
       if (group.last_lag_ns && *group.last_lag_ns > std::max(part_ns, plan_late_ns_allowed)) {
-        degrades("plan not kept: the last message left " + std::to_string(*group.last_lag_ns / 1'000'000) + " ms late" + achieved(group));
+        degrades("plan not kept: the last message was " + std::to_string(*group.last_lag_ns / 1'000'000) + " ms late" + achieved(group));
       } else if (group.lag_growth_ns && *group.lag_growth_ns > std::max(part_ns, plan_slip_ns_allowed)) {
         degrades("plan not kept: messages left later and later, by " + std::to_string(*group.lag_growth_ns / 1'000'000) + " ms at the end" +
                  achieved(group));

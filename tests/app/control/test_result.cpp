@@ -65,6 +65,11 @@ TEST_F(ResultTest, rates_and_plan) {
   EXPECT_EQ(out["plan"]["offered_messages"], 2);
   EXPECT_EQ(out["plan"]["offered_per_s"], 2.0);
   EXPECT_EQ(out["plan"]["kept"], true);
+  // A sender that stands still until it is stopped has sent nothing in that time.
+  senders["services"][0]["overdue_ns"] = 9'000'000'000;
+  finish();
+  EXPECT_EQ(summary()["rates"]["over_s"], 10.0);
+  senders["services"][0].erase("overdue_ns");
   // Beside what a killed process had not noted there is a gap that no figure has.
   senders["services"][0].update({{"unnoted", 1}, {"sent_over_ns", 9'500'000'000}});
   finish();

@@ -13,7 +13,7 @@ inline bool is_sound(Verdict verdict, QStringList reasons) {
   // How well the clocks are known stands among the reasons, but makes no verdict.
   reasons.removeIf([](const QString& reason) { return reason.contains("tell nothing finer"); });
   const auto is_late = [](const QString& reason) {
-    return reason.startsWith("plan not kept: the last message left ") || reason.startsWith("plan not kept: messages left later") ||
+    return reason.startsWith("plan not kept: the last message was ") || reason.startsWith("plan not kept: messages left later") ||
            reason.endsWith(" behind the common start") || reason.startsWith("this bench stood still");
   };
   return verdict == Verdict::clean || (verdict == Verdict::degraded && !reasons.isEmpty() && std::ranges::all_of(reasons, is_late));

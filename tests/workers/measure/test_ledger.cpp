@@ -501,13 +501,13 @@ TEST(Ledger, SaysWhenThePlanWasNotKept) {
   input.senders[0].last_lag_ns = 200'000'000;
   EXPECT_TRUE(make_ledger(input).findings.empty());
   input.senders[0].last_lag_ns = 1'200'000'000;
-  EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message left 1200 ms late"));
+  EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message was 1200 ms late"));
   input.planned_rate_per_s = 5;
-  EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message left 1200 ms late, 4 of 5 messages/s"));
+  EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message was 1200 ms late, 4 of 5 messages/s"));
   input.senders[0].services[1].attempted = 5;  // it ended early, and the other one took as long as before
-  EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message left 1200 ms late, 3 of 5 messages/s"));
+  EXPECT_TRUE(says(make_ledger(input), "plan not kept: the last message was 1200 ms late, 3 of 5 messages/s"));
   input.planned_rate_per_s = 0.01;
-  EXPECT_FALSE(says(make_ledger(input), "the last message left")) << "a thousandth of 2000 s is more";
+  EXPECT_FALSE(says(make_ledger(input), "the last message was")) << "a thousandth of 2000 s is more";
 
   input = broadcast();
   input.planned_rate_per_s = 20;  // over in a second
