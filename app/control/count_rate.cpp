@@ -21,11 +21,17 @@ constexpr double span_min_s = 0.45;
 
 void CountRate::look(std::int64_t now_ns, std::int64_t count, std::int64_t other) {
   if (now_ns <= last_ns_) return;
-  // What had flowed stood still for a while, and the rate was 0: what comes now came since the last look, not in all the time since the last
-  // move. Of a few moves nobody knows whether they were bursts, whose gaps belong to the rate.
-  if (flowed_ && has_stopped() && count > moves_.back().count) moves_.assign(1, {last_ns_, moves_.back().count, moves_.back().other});
+  // What had flowed stood still for a while, and the rate was 0. What had waited came since the last look, not in all the time since the last
+  // move; of one that comes by itself nobody knows since when. Of a few moves nobody knows whether they were bursts, whose gaps belong to
+  // the rate.
+  if (flowed_ && has_stopped() && count > moves_.back().count) {
+    const Look before = moves_.back();
+    moves_.clear();
+    if (count - before.count >= counted_min) moves_.push_back({last_ns_, before.count, before.other});
+  }
   last_ns_ = now_ns;
-  const bool moved = count > (moves_.empty() ? 0 : moves_.back().count);
+  const bool moved = count > last_count_;
+  last_count_ = std::max(last_count_, count);
   if (moved && !moves_.empty() && now_ns - moves_.back().at_ns >= window_max_ns) moves_.clear();  // nothing is left of what was before
   if (moved) moves_.push_back({now_ns, count, other});
   const auto is_spare = [&] {

@@ -458,6 +458,37 @@ TEST(count_rate, of_bursts_that_fall_into_two_looks_is_known_between_them) {
   }
 }
 
+TEST(count_rate, of_bursts_the_longer_gap_belongs_to_the_rate) {
+  constexpr std::int64_t tenth = 100'000'000;
+  CountRate rate;
+  std::int64_t count = 0;
+  for (int i = 1, next = 10; i <= 200; ++i) {
+    count += i == next ? 8000 : i == next + 1 ? 2000 : 0;
+    if (i == next + 1) next += i > 100 && i < 130 ? 40 : 30;  // once 4 s in place of 3
+    rate.look(i * tenth, count);
+    if (std::isnan(rate.per_s())) continue;
+    EXPECT_LE(rate.per_s(), 4000) << i;
+  }
+}
+
+TEST(count_rate, a_slow_one_that_goes_on_after_a_standstill_is_as_slow_at_once) {
+  constexpr std::int64_t tenth = 100'000'000;
+  CountRate rate;
+  std::int64_t now_ns = 0, count = 0;
+  const auto two_a_second = [&](int tenths) {
+    for (int i = 1; i <= tenths; ++i) {
+      rate.look(now_ns += tenth, count += i % 5 == 0 ? 1 : 0);
+      if (now_ns <= 20 * tenth || std::isnan(rate.per_s())) continue;
+      EXPECT_NEAR(rate.per_s(), 2, 0.01) << now_ns / tenth;
+    }
+  };
+  two_a_second(100);
+  for (int i = 0; i < 150; ++i) rate.look(now_ns += tenth, count);
+  EXPECT_EQ(rate.per_s(), 0);
+  rate.look(now_ns += tenth, ++count);
+  two_a_second(100);
+}
+
 TEST(count_rate, the_wait_before_the_first_is_not_counted) {
   CountRate rate;
   for (std::int64_t ms = 0; ms <= 1'000; ms += 100) rate.look(1 + ms * ns_per_ms, 0);
