@@ -46,13 +46,15 @@ void check_skipped_line(std::string_view text) {
   require(parse_skipped_line({out, bytes - 1}) == line, "it stays what it is");
 }
 
-/// What reading makes of it, which may say what is wrong with it; none then. What is done with it afterwards may not.
+/// What reading makes of it, which may say in its own words what is wrong with it; none then. What is done with it afterwards may not.
 template <typename Read>
 auto read_or_refused(std::string_view text, const Read& read) -> std::optional<decltype(read(nlohmann::json()))> {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (json.is_discarded()) return std::nullopt;
   try {
-    return read(nlohmann::json::parse(text));
-  } catch (const nlohmann::json::exception&) {
-  } catch (const std::invalid_argument&) {
+    return read(json);
+  } catch (const std::invalid_argument& error) {
+    require(*error.what() != '\0', "it is said why not");
   }
   return std::nullopt;
 }
