@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/host_book.h"
 
+#include <QFile>
 #include <algorithm>
+
+#include "app/host/ssh_config_databases.h"
 
 namespace n2nq::app {
 
 namespace {
+
+/// A deed is worth that much of a thread that must not stand; the processes of a run live on for longer.
+constexpr std::chrono::milliseconds wait_for_deed(1'000);
 
 auto find_in(Hosts& hosts, const std::string& name) {
   return std::find_if(hosts.hosts.begin(), hosts.hosts.end(), [&](const Host& host) { return host.name == name; });
@@ -40,28 +46,41 @@ void HostBook::reload() {
 }
 
 void HostBook::look_again() {
-  ReadHosts read = read_hosts_file(path_.toStdString(), may_be_absent_);
+  unread_ = look(wait_for_deed);
+}
+
+void HostBook::glance() {
+  look(std::chrono::milliseconds::zero());
+}
+
+/// Empty: it was read.
+QString HostBook::look(std::chrono::milliseconds at_least) {
+  const UnansweredQuestions unanswered;
+  const auto found = ask_database_bytes(Database::hosts_file, QFile::encodeName(path_), at_least);
+  if (!found) return unanswered.told().join("; ");
   const Hosts hosts = hosts_;
   const QStringList problems = problems_;
-  take(std::move(read));
+  take(read_found_hosts(*found, path_.toStdString(), may_be_absent_));
   if (hosts_ != hosts || problems_ != problems) emit changed();
+  return {};
 }
 
 void HostBook::take(ReadHosts read) {
+  unread_.clear();
   problems_.clear();
   for (const FileError& error : read.errors) problems_ += QString::fromStdString(error.text());
   hosts_ = std::move(read.hosts).value_or(Hosts());
 }
 
 QString HostBook::put(const Host& host, const QString& old_name) {
-  look_again();
+  if (const QString why = not_to_change(); !why.isEmpty()) return why;
   Hosts next = hosts_;
   const QString error = put_into(next, host, old_name.toStdString());
   return error.isEmpty() ? write(std::move(next)) : error;
 }
 
 QString HostBook::add(const std::vector<Host>& hosts) {
-  look_again();
+  if (const QString why = not_to_change(); !why.isEmpty()) return why;
   Hosts next = hosts_;
   for (const Host& host : hosts) {
     if (const QString error = put_into(next, host); !error.isEmpty()) return error;
@@ -70,8 +89,7 @@ QString HostBook::add(const std::vector<Host>& hosts) {
 }
 
 QString HostBook::remove(const QString& name) {
-  look_again();
-  if (!problems_.isEmpty()) return not_written_over();
+  if (const QString why = not_to_change(); !why.isEmpty()) return why;
   Hosts next = hosts_;
   const auto found = find_in(next, name.toStdString());
   if (found == next.hosts.end()) return {};
@@ -85,7 +103,7 @@ QString HostBook::remove(const QString& name) {
 
 QString HostBook::undo_remove() {
   if (!removed_) return {};
-  look_again();
+  if (const QString why = not_to_change(); !why.isEmpty()) return why;
   Hosts next = hosts_;
   const auto [place, host] = *removed_;
   if (find_in(next, host.name) != next.hosts.end()) {
@@ -103,8 +121,7 @@ QString HostBook::removed_name() const {
 }
 
 QString HostBook::set_local_data_address(const QString& address) {
-  look_again();
-  if (!problems_.isEmpty()) return not_written_over();
+  if (const QString why = not_to_change(); !why.isEmpty()) return why;
   Hosts next = hosts_;
   if (const auto problem = parse_data_address(trimmed(address.toStdString()), next.local_data_address)) {
     return QString::fromStdString(*problem);
@@ -112,12 +129,14 @@ QString HostBook::set_local_data_address(const QString& address) {
   return next == hosts_ ? QString() : write(std::move(next));
 }
 
-QString HostBook::not_written_over() const {
+/// Empty: what is in the file by now is known, and may be written over.
+QString HostBook::not_to_change() {
+  look_again();
+  if (!unread_.isEmpty() || problems_.isEmpty()) return unread_;
   return QString("%1 has mistakes and is not written over: mend it first").arg(path_);
 }
 
 QString HostBook::write(Hosts next) {
-  if (!problems_.isEmpty()) return not_written_over();
   const ReadHosts again = read_hosts_text(hosts_yaml(next), path_.toStdString());  // what would not be read is not written
   if (!again.errors.empty()) return QString::fromStdString(again.errors[0].key + " " + again.errors[0].message);
   if (const auto error = write_hosts_file(path_.toStdString(), next)) return QString::fromStdString(*error);

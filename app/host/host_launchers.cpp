@@ -65,6 +65,7 @@ QString HostLaunchers::find_problem(const Settings& settings, const std::set<std
     if (name == local_host) continue;
     any_remote = true;
     if (settled.contains(key)) continue;
+    if (!book_.unread().isEmpty()) return QString("%1 is %2, but %3").arg(key, QString::fromStdString(name), book_.unread());
     if (!book_.problems().isEmpty()) return QString("%1 is %2, but %3").arg(key, QString::fromStdString(name), book_.problems().front());
     if (!book_.hosts().find(name)) not_found += QString("%1 is %2").arg(key, QString::fromStdString(name));
   }

@@ -21,6 +21,7 @@ constexpr std::string_view secrets[] = {"password", "passphrase"};  // that peop
 constexpr const char* head =
     "# Changes on the page Hosts of n2nq-bench are written here, and the whole file anew with them: comments are not kept, nor the order of "
     "keys.\n";
+constexpr const char *found_text = "text", *found_unreadable = "unreadable", *found_none = "none";
 constexpr std::string_view format_key = "format", local_key = "local_data_address", hosts_key = "hosts";
 
 class Reader {
@@ -117,11 +118,19 @@ ReadHosts read_hosts_text(std::string_view text, const std::string& name) {
 }
 
 ReadHosts read_hosts_file(const std::string& path, bool may_be_absent) {
-  if (may_be_absent && !QFile::exists(QString::fromStdString(path))) return {Hosts(), {}};
+  return read_found_hosts(find_hosts_file(QString::fromStdString(path)), path, may_be_absent);
+}
+
+QByteArrayList find_hosts_file(const QString& path) {
   static_assert(settings_file_bytes_max >= hosts_file_bytes_max);
   std::string problem;
-  const auto text = settings_file_text(path, problem);
-  return text ? read_hosts_text(*text, path) : failed(path, 0, problem);
+  if (const auto text = settings_file_text(path.toStdString(), problem)) return {found_text, QByteArray::fromStdString(*text)};
+  return {QFile::exists(path) ? found_unreadable : found_none, QByteArray::fromStdString(problem)};
+}
+
+ReadHosts read_found_hosts(const QByteArrayList& found, const std::string& path, bool may_be_absent) {
+  if (found[0] == found_text) return read_hosts_text(found[1].toStdString(), path);
+  return may_be_absent && found[0] == found_none ? ReadHosts{Hosts(), {}} : failed(path, 0, found[1].toStdString());
 }
 
 std::string hosts_yaml(const Hosts& hosts) {

@@ -10,6 +10,7 @@
 // It holds no secret: keys are named by their files, passwords are never kept. Reading never changes anything outside the returned value.
 #pragma once
 
+#include <QByteArrayList>
 #include <QString>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ ReadHosts read_hosts_text(std::string_view text, const std::string& name);
 /// A file that does not exist holds no hosts, where `may_be_absent`. What is read is a regular file or a link to one, or what the shell hands
 /// over (settings_file_text()).
 ReadHosts read_hosts_file(const std::string& path, bool may_be_absent);
+/// The two halves of it: what reads, on any thread, and what understands. Two entries: what was found, and its text or why there is none.
+QByteArrayList find_hosts_file(const QString& path);
+ReadHosts read_found_hosts(const QByteArrayList& found, const std::string& path, bool may_be_absent);
 
 /// Says what is set, in its head that no comments are kept, and nothing else; reads back as the same hosts.
 std::string hosts_yaml(const Hosts& hosts);

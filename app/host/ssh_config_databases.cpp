@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <QFile>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -22,6 +23,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/host/hosts_file.h"
 #include "app/host/owned_fd.h"
 
 namespace n2nq::app {
@@ -139,18 +141,25 @@ QByteArrayList look_up(const Question& question) {
       return look_up_file(question.second);
     case Database::files:
       return look_up_files(question.second);
+    case Database::hosts_file:
+      return find_hosts_file(QFile::decodeName(question.second));
   }
   return {};
 }
 
 bool is_of_files(const Question& question) {
-  return question.first == Database::file || question.first == Database::files;
+  return question.first == Database::file || question.first == Database::files || question.first == Database::hosts_file;
 }
 
 /// Who runs this program does not change. A file may have been saved just now.
 bool is_new(const Question& question, const Asked& asked, Clock::time_point now) {
   if (!asked.answer || is_of_files(question)) return false;
   return (question.first == Database::own_user && !asked.answer->isEmpty()) || now - asked.answered < new_for;
+}
+
+/// Not so where no thread was to be had, either.
+bool is_answer_since(Clock::time_point then, const Asked& asked) {
+  return !asked.under_way && asked.asked >= then && asked.answered >= asked.asked;
 }
 
 /// The caller has the lock.
@@ -179,12 +188,12 @@ void begin(const Question& question, Asked& asked) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void wait_for(const Question& question, const Asked& asked, std::unique_lock<std::mutex>& lock) {
+void wait_for(const Question& question, const Asked& asked, Clock::time_point at_least_until, std::unique_lock<std::mutex>& lock) {
   const auto began = Clock::now();
   if (began - patience.used >= new_for) patience.left = patience.most;
   const bool has_old = asked.answer && !is_of_files(question);
   const auto most = has_old ? std::min(patience.left, wait_for_newer_max) : patience.left;
-  questions().answered.wait_for(lock, most, [&asked] { return !asked.under_way; });
+  questions().answered.wait_for(lock, std::max(most, at_least_until - began), [&asked] { return !asked.under_way; });
   patience.used = Clock::now();
   patience.left = std::max(Clock::duration::zero(), patience.left - (patience.used - began));
 }
@@ -202,6 +211,7 @@ QString what_is_asked(const Question& question) {
       return "which port " + name + " has";
     case Database::file:
     case Database::files:
+    case Database::hosts_file:
       return name;
   }
   return {};
@@ -221,17 +231,24 @@ QString sentence(const Question& question, const Asked& asked) {
 
 }  // namespace
 
-std::optional<QByteArrayList> ask_database_bytes(Database database, const QByteArray& name) {
+std::optional<QByteArrayList> ask_database_bytes(Database database, const QByteArray& name, std::chrono::milliseconds at_least) {
   const Question question(database, name);
   Questions& all = questions();
   std::unique_lock lock(all.mutex);
   Asked& asked = all.asked[question];
-  if (!is_new(question, asked, Clock::now())) {
+  const auto now = Clock::now();
+  if (!is_new(question, asked, now)) {
+    const bool is_of_before = asked.under_way && is_of_files(question);  // the file may have been saved since it was opened
     begin(question, asked);
-    wait_for(question, asked, lock);
+    wait_for(question, asked, now + at_least, lock);
+    if (is_of_before && !asked.under_way) {
+      begin(question, asked);
+      wait_for(question, asked, now + at_least, lock);
+    }
   }
-  if (!asked.answer) {
+  if (!asked.answer || (database == Database::hosts_file && !is_answer_since(now, asked))) {
     UnansweredQuestions::note(sentence(question, asked));
+    return {};
   }
   return asked.answer;
 }

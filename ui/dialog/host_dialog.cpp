@@ -92,6 +92,7 @@ QString HostDialog::put() {
   app::Host host = edited_;
   const QString old_name = QString::fromStdString(before_.name);
   book_.look_again();
+  if (!book_.unread().isEmpty()) return book_.unread();
   if (!old_name.isEmpty() && book_.problems().isEmpty()) {
     const app::Host* now = book_.hosts().find(before_.name);
     if (now == nullptr) return QStringLiteral("%1 is no machine of the list any more: it was removed or renamed").arg(old_name);

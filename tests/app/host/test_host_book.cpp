@@ -3,10 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <QFile>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 
 #include "app/host/host_launchers.h"
+#include "app/host/owned_fd.h"
+#include "app/host/ssh_config_databases.h"
 #include "app/settings/settings.h"
 #include "tests/app/support/event_loop.h"
 
@@ -108,6 +114,42 @@ TEST_F(HostBookTest, a_disk_that_takes_nothing_leaves_the_hosts_as_they_were) {
   HostBook nowhere("/proc/no/hosts.yaml");
   EXPECT_NE(nowhere.put(named("a")), "");
   EXPECT_TRUE(nowhere.hosts().hosts.empty());
+}
+
+/// In the place of a file server that does not answer: a pipe into which nobody writes.
+TEST_F(HostBookTest, a_file_that_is_not_read_in_time_counts_as_it_was_and_nothing_is_written_over_it) {
+  const auto as_before = qScopeGuard([] { set_database_patience(database_patience_usual); });
+  write("format: 1\nhosts:\n  - name: a\n");
+  const OwnedFd file(::open(QFile::encodeName(path).constData(), O_RDONLY | O_CLOEXEC)), shown(::dup(file.get()));
+  HostBook far("/dev/fd/" + QString::number(shown.get()), false);
+  HostLaunchers launchers(far, [](const Host&) { return std::unique_ptr<Launcher>(); });
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const OwnedFd silent(ends[0]);
+  {
+    const OwnedFd writer(ends[1]);
+    ASSERT_EQ(::dup2(silent.get(), shown.get()), shown.get());
+    set_database_patience(std::chrono::milliseconds(1));
+    far.glance();
+    EXPECT_EQ(far.unread(), "") << "it was for no deed";
+    const QString not_read = far.path() + " is not read yet: it was asked for ";
+    EXPECT_TRUE(far.put(named("b")).startsWith(not_read)) << far.put(named("b")).toStdString();
+    EXPECT_TRUE(far.remove("a").startsWith(not_read)) << "nothing is removed in silence";
+    EXPECT_EQ(far.removed_name(), "");
+    Settings settings;
+    settings.broker.host = "a";
+    launchers.look_again();
+    EXPECT_TRUE(launchers.problem(settings).startsWith("broker.host is a, but " + not_read)) << launchers.problem(settings).toStdString();
+    EXPECT_EQ(launchers.problem(settings, {"broker.host"}), "") << "it listens already";
+    EXPECT_EQ(launchers.problem(Settings()), "") << "a run on this machine needs no hosts file";
+    EXPECT_EQ(far.problems(), QStringList());
+    ASSERT_EQ(far.hosts().hosts.size(), 1u);
+    write("format: 1\nhosts:\n  - name: a\n  - name: c\n");
+    ASSERT_EQ(::dup2(file.get(), shown.get()), shown.get());
+  }
+  far.look_again();
+  EXPECT_EQ(far.unread(), "");
+  EXPECT_NE(far.hosts().find("c"), nullptr) << "and not what was read of the pipe";
 }
 
 TEST_F(HostBookTest, settings_whose_hosts_cannot_be_had_are_told_what_to_do) {

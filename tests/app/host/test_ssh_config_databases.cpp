@@ -5,10 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +17,7 @@
 #include <future>
 #include <optional>
 
+#include "tests/app/host/silent_file.h"
 #include "tests/app/host/ssh_config_kit.h"
 
 static int users_looked_at = 0;
@@ -44,6 +43,7 @@ extern "C" int getpwnam_r(const char* name, passwd* entry, char* room, std::size
 namespace n2nq::app {
 namespace {
 
+using testing::SilentFile;
 using testing::SshConfigTest;
 
 TEST(SshConfigGroups, a_group_is_a_users_own_where_it_has_their_name_and_nobody_else_is_in_it) {
@@ -95,16 +95,6 @@ TEST_F(SshConfigTest, a_directory_of_users_that_does_not_answer_is_told_where_it
   EXPECT_EQ(read().look_up("a").identity_files, QStringList{"/home/away/key"});
   EXPECT_EQ(told("c"), "");
 }
-
-/// Who opens a file waits for the one that has a lease on it: like a file server that does not answer.
-struct SilentFile {
-  explicit SilentFile(const QString& path) : fd(::open(QFile::encodeName(path).constData(), O_RDWR | O_CLOEXEC)) {
-    ::signal(SIGIO, SIG_IGN);  // that somebody waits
-    EXPECT_EQ(::fcntl(fd, F_SETLEASE, F_WRLCK), 0) << ::strerror(errno);
-  }
-  ~SilentFile() { ::close(fd); }
-  const int fd;
-};
 
 TEST_F(SshConfigTest, a_file_that_is_not_read_in_time_is_told_and_counts_as_it_was_when_it_was_read_last) {
   const auto as_before = qScopeGuard([] { set_database_patience(database_patience_usual); });
