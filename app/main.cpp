@@ -125,6 +125,6 @@ int main(int argc, char** argv) {
   QCoreApplication application(argc, argv);
   n2nq::app::speak_one_language();
   const int code = execute(arguments, terminal);
-  SshThreads::exit_if_look_up_is_left(code);
+  SshThreads::exit_if_any_is_left(code);
   return code;
 }

@@ -85,7 +85,7 @@ int run_window(int argc, char** argv, const QString& hosts_file) {
   QApplication::setDesktopFileName(QStringLiteral("n2nq-bench"));
   QApplication::setWindowIcon(program_icon());
   const int code = show_window(hosts_file);
-  app::SshThreads::exit_if_look_up_is_left(code);
+  app::SshThreads::exit_if_any_is_left(code);
   return code;
 }
 

@@ -145,4 +145,17 @@ QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
   return {};
 }
 
+std::optional<RemovedCase> CaseLibrary::remove(const QString& path, QString& error) {
+  auto bytes = read_whole(path, settings_file_bytes_max, error);
+  if (!bytes) return {};
+  QFile file(path);
+  if (!file.remove()) return error = QString("Cannot delete %1: %2").arg(path, file.errorString()), std::nullopt;
+  return RemovedCase{path, std::move(*bytes)};
+}
+
+QString CaseLibrary::restore(const RemovedCase& removed) {
+  if (QFileInfo::exists(removed.path)) return QString("%1 is there again: what was deleted is not brought back").arg(removed.path);
+  return write_whole(removed.path, removed.bytes);
+}
+
 }  // namespace n2nq::app

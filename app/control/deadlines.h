@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every time a run waits for, in ms. A run stopped by a person is over drain + stop_margin + term_to_kill after the stop: 10 s by
-// default, unless what is killed by then does not end.
+// default, unless what is killed by then does not end, or what a process that has ended said last is still on its way.
 #pragma once
 
 namespace n2nq::app {
@@ -28,7 +28,7 @@ struct RunDeadlines {
   int standstill = 60'000;
   int salvage = 60'000;        // for reading back what a killed worker has left
   int touch = 120'000;         // between two touches of what it has left, while it may be started again
-  int other_starts = 9'500;    // from a run's beginning, when one cannot be started: until the others have said whether they can be
+  int other_starts = 9'500;    // from each one's start, less a person's time: when one cannot be started, until it is known of the others
   int other_starts_min = 500;  // the same, from when that is known
   int rates_hold = 1'000;      // while logs are fetched: until the last rates are of more than a second ago
   int single_stop = 3'000;     // before traffic: from one process's stop to SIGTERM

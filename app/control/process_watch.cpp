@@ -41,7 +41,7 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(reader_, &MessageReader::drained, this, &ProcessWatch::on_drained);
   connect(launcher_.get(), &Launcher::keeps_back, this, [this](bool keeps) {
     if (answered() || phase_ != Phase::running) return;
-    keeps ? hello_timer_.stop() : hello_timer_.start(deadlines_.hello);
+    keeps ? hello_timer_.stop() : hello_timer_.start(launcher_->step_ms(deadlines_.hello));
   });
   connect(launcher_.get(), &Launcher::not_made, this, [this](const QString& why) {
     if (!answered()) give_up(why);
@@ -56,6 +56,7 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(launcher_.get(), &Launcher::not_paused, this, on_pause_over(&ProcessWatch::not_paused));
   connect(launcher_.get(), &Launcher::went_on, this, on_pause_over(&ProcessWatch::went_on));
   connect(launcher_.get(), &Launcher::not_killed, this, &ProcessWatch::on_not_killed);
+  connect(launcher_.get(), &Launcher::exited, this, &ProcessWatch::on_exited);
   connect(launcher_.get(), &Launcher::gone, this, &ProcessWatch::on_exit);
   connect(launcher_.get(), &Launcher::would_ask, this, [this] { finish(QString()); });
   connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(not_started(why)); });
@@ -64,7 +65,9 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   answer_timer_.setSingleShot(true);
   kill_timer_.setSingleShot(true);
   left_timer_.setSingleShot(true);
-  connect(&hello_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer within %1 s").arg(deadlines_.hello / 1000.0)); });
+  hello_timer_.setTimerType(Qt::PreciseTimer);  // it comes last in the 10 s of a start
+  connect(&hello_timer_, &QTimer::timeout, this,
+          [this] { give_up(QString("no answer within %1 s").arg(hello_timer_.interval() / 1000.0, 0, 'g', 2)); });
   connect(&answer_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer for %1 s").arg(deadlines_.answer / 1000.0)); });
   connect(&lease_timer_, &QTimer::timeout, this, &ProcessWatch::renew_lease);
   connect(&kill_timer_, &QTimer::timeout, this, &ProcessWatch::kill);
@@ -92,7 +95,7 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
     ran_ = true;
     since_answered_question_.start();
     if (cancelled_) kill();
-    hello_timer_.start(deadlines_.hello);
+    hello_timer_.start(launcher_->step_ms(deadlines_.hello));
     send(configure());
     launcher_->write(unsent_);
     unsent_.clear();
@@ -159,7 +162,7 @@ void ProcessWatch::answered_stats() {
 
 void ProcessWatch::terminate() {
   if (placing()) return finish(QString());
-  if (!alive()) return;
+  if (!alive() || exited_) return;
   cancelled_ = true;
   launcher_->terminate();
   if (!kill_timer_.isActive()) kill_timer_.start(deadlines_.term_to_kill);
@@ -168,13 +171,15 @@ void ProcessWatch::terminate() {
 void ProcessWatch::kill() {
   if (placing()) return finish(QString());
   if (!alive()) return;
+  if (exited_) return launcher_->kill();
   cancelled_ = true;
   launcher_->kill();
   if (!left_timer_.isActive()) left_timer_.start(deadlines_.killed);
 }
 
 void ProcessWatch::try_to_kill() {
-  if (alive()) launcher_->kill();
+  if (!alive()) return;
+  exited_ ? emit not_killed("the process had ended before") : launcher_->kill();
 }
 
 void ProcessWatch::on_not_killed(const QString& why) {
@@ -183,6 +188,7 @@ void ProcessWatch::on_not_killed(const QString& why) {
     if (std::exchange(paused_, false) && asked_) answer_timer_.start(deadlines_.answer);
     return emit not_killed(why);
   }
+  if (exited_) return;
   const bool is_first = not_ended_because_.isEmpty();
   not_ended_because_ = why;
   launcher_->end_input();
@@ -239,8 +245,15 @@ void ProcessWatch::on_hello(const HelloMessage& hello) {
                        .arg(wire::version));
   }
   hello_timer_.stop();
+  launcher_->end_start();
   hello_ = hello;
   emit said_hello();
+}
+
+/// It owes no answer any more, and what it said last comes, or is given up, without another word to it.
+void ProcessWatch::on_exited() {
+  exited_ = true;
+  for (QTimer* timer : {&hello_timer_, &answer_timer_, &kill_timer_, &left_timer_}) timer->stop();
 }
 
 void ProcessWatch::on_exit(const ProcessExit& how) {

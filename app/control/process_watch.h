@@ -41,7 +41,8 @@ class ProcessWatch : public QObject {
   void send(const nlohmann::json& object);
   /// Asks for stats, unless the question before is not answered yet; false then.
   bool ask_stats(const nlohmann::json& question);
-  /// SIGTERM, and SIGKILL when that does not help. What is not started yet is given up at once.
+  /// SIGTERM, and SIGKILL when that does not help. What is not started yet is given up at once. Where it has ended, and what it said last
+  /// is still on its way, that is waited for; kill() waits no longer.
   void terminate();
   /// What does not even end by that within its deadline, because the kernel waits for something on its behalf, is gone as may_run_on().
   void kill();
@@ -70,6 +71,8 @@ class ProcessWatch : public QObject {
   /// Since the last question for stats was asked that it has answered; before the first: since it was launched. What it said behind that
   /// answer was said in this time. Once it runs.
   std::int64_t ns_since_answered_question() const { return since_answered_question_.nsecsElapsed(); }
+  /// To end, by this bench, before it had ended.
+  bool was_signalled() const { return cancelled_; }
   /// When the last bytes came from its host, where it is gone because the link to that is; none: it was seen to end.
   std::optional<std::chrono::steady_clock::time_point> last_heard() const { return exit_ ? exit_->last_heard : std::nullopt; }
   /// Gone, but as far as this bench knows it may run until it misses the lease.
@@ -104,6 +107,7 @@ class ProcessWatch : public QObject {
   void answered_stats();
   void on_message(const SharedMessage& message);
   void on_hello(const HelloMessage& hello);
+  void on_exited();
   void on_exit(const ProcessExit& how);
   void on_drained();
   void on_not_killed(const QString& why);
@@ -137,6 +141,7 @@ class ProcessWatch : public QObject {
   bool only_placed_ = false;
   bool cancelled_ = false;  // to be ended although it may not run yet
   bool looked_again_ = false;
+  bool exited_ = false;  // what it said last may still be on its way
 };
 
 }  // namespace n2nq::app

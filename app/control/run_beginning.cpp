@@ -178,6 +178,8 @@ void RunControl::Private::launch(Role role) {
   set_status(role, ProcessState::starting);
   ProcessWatch* const watch = member.watch.get();
   if (role != Role::broker && run.settings.log == LogMode::off) watch->launcher().set_needs_no_room();
+  watch->launcher().set_is_start();
+  member.since_launched.start();
   watch->start(program_of(role), [this, role, watch] { return configure_of(role, watch->launcher()); });
   follow_logs(role, true);
   update_waiting();

@@ -88,8 +88,12 @@ void RunControl::Private::end_because(const QString& trouble) {
   }
 }
 
-int RunControl::Private::other_starts_left_ms() const {
-  return std::max(options.deadlines.other_starts - static_cast<int>(since_begun.elapsed()), options.deadlines.other_starts_min);
+/// For one that is being placed, when another one cannot be started.
+int RunControl::Private::other_start_left_ms(const Member& member) const {
+  const RunDeadlines& times = options.deadlines;
+  if (!member.since_launched.isValid()) return times.other_starts_min;
+  const qint64 taken_ms = member.since_launched.elapsed() - member.watch->launcher().asked_ms();
+  return std::max(times.other_starts - static_cast<int>(taken_ms), times.other_starts_min);
 }
 
 int RunControl::Private::step_deadline(Step next) const {
@@ -97,8 +101,11 @@ int RunControl::Private::step_deadline(Step next) const {
   const int drain_ms = static_cast<int>(run.settings.limits.drain_s * 1000);
   if (next == Step::senders) return times.senders_stop;
   if (!since_stop.isValid()) return times.bye;
-  const bool any_placing = std::any_of(members.begin(), members.end(), [](const Member& each) { return each.alive() && each.watch->placing(); });
-  if (next == Step::byes && any_placing && !run.stopped_by_user) return other_starts_left_ms() + times.other_starts_min;
+  int placing_ms = 0;
+  for (const Member& each : members) {
+    if (each.alive() && each.watch->placing()) placing_ms = std::max(placing_ms, other_start_left_ms(each));
+  }
+  if (next == Step::byes && placing_ms > 0 && !run.stopped_by_user) return placing_ms + times.other_starts_min;
   const int until_term = drain_ms + times.stop_margin - static_cast<int>(since_stop.elapsed() - stood_ms_since_stop);
   // Some of what is left is kept for the byes.
   return std::max(0, next == Step::drain ? until_term - times.stop_margin / 3 : until_term);
@@ -160,7 +167,7 @@ void RunControl::Private::say_bye(Role role) {
     watch->only_place();
     // One that comes back in the middle of a run is not what a start failed by.
     const auto give_up = run.traffic_started ? &ProcessWatch::kill : &ProcessWatch::give_up_placing;
-    QTimer::singleShot(other_starts_left_ms(), watch, give_up);
+    QTimer::singleShot(other_start_left_ms(member), watch, give_up);
     return;
   }
   if (role != Role::broker && accumulator && member.start_sent) ask_last_stats(role);
@@ -220,7 +227,8 @@ void RunControl::Private::on_gone(Role role, const QString& trouble) {
   QString what = trouble;
   if (what.isEmpty() && !member.end_asked) what = role_name(role) + " ended although nobody asked for it";
   if ((run.killed_by_user || member.killed_on_purpose) && told_to_end) what.clear();
-  if (!what.isEmpty() && step == Step::terminate && told_to_end) what = role_name(role) + " did not end in time and was killed";
+  const bool signalled = step == Step::terminate && told_to_end && member.watch->was_signalled();
+  if (!what.isEmpty() && signalled) what = role_name(role) + " did not end in time and was killed";
   member.record.trouble = what;
   const bool killed_unheard = !member.record.bye && start_salvage(role);
   if (what.isEmpty()) {

@@ -192,6 +192,7 @@ void RunControl::Private::relaunch(Role role) {
   kept.floor = member.record.floor;
   kept.told_start = member.record.told_start;
   kept.started_late_ns = member.record.started_late_ns;
+  kept.started_late_bound_us = member.record.started_late_bound_us;
   kept.faults = member.record.faults;
   // With what the one before it had seen: the new one goes on with the deliveries of all.
   const ClockRelation clock = relation(member.record, of(Role::broker).record);

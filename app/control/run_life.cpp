@@ -6,6 +6,7 @@
 
 #include "app/control/clocks.h"
 #include "app/control/configure.h"
+#include "app/control/verdict.h"
 
 namespace n2nq::app {
 
@@ -107,9 +108,11 @@ void RunControl::Private::on_state(Role role, const StateMessage& said) {
   if (reaches_broker && said.state != "waiting") note_broker_now(*said.broker_now_ns);
   if (said.started_late_ns) {
     member.record.started_late_ns = *said.started_late_ns;
-    const double late_ms = static_cast<double>(*said.started_late_ns) / 1e6;
-    if (late_ms > worth_telling_late_ms)
-      emit q->message(QString("%1 started %2 ms behind the common start").arg(role_name(role)).arg(late_ms, 0, 'f', 0));
+    note_records();
+    const ClockBounds clocks = clock_bounds(run);
+    const double bound_us = (role == Role::senders ? clocks.senders_offset : clocks.receivers_offset).total_us();
+    member.record.started_late_bound_us = std::isnan(bound_us) ? 0 : bound_us;
+    if (const QString late = late_start(role, member.record); !late.isEmpty()) emit q->message(late);
   }
   if (said.floor.is_object() && member.record.floor.is_null()) member.record.floor = said.floor;
   const bool was_connected = std::exchange(member.connected, said.state != "waiting");

@@ -57,6 +57,7 @@ struct Member {
   ProcessRecord record;
   bool connect_sent = false;
   bool connected = false;
+  QElapsedTimer since_launched;  // invalid: it comes back from a fault, and is no start
   std::unique_ptr<QTimer> connecting;  // until it is given up, or in a window what may be wrong is told; null: it is not on its way
   bool start_sent = false;
   bool clocks_first = false;  // receivers: they wait for what is told of the senders' clock before they connect
@@ -198,7 +199,7 @@ struct RunControl::Private {
   void touch_left();
   void on_salvaged(Role role, const QString& trouble);
   void tell_not_read_back(const QString& why, bool in_its_logs = false);
-  int other_starts_left_ms() const;
+  int other_start_left_ms(const Member& member) const;
   void bring_back();
   void fetching_waits(Role role, const QString& why);
   void fetching_goes_on(Role role);

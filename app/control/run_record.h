@@ -22,7 +22,7 @@
 
 namespace n2nq::app {
 
-/// What a group may be behind the common start without a word.
+/// What a group may be behind the common start without a word, beyond what its clock may err.
 constexpr double worth_telling_late_ms = 50;
 
 struct ProcessRecord {
@@ -31,6 +31,7 @@ struct ProcessRecord {
   nlohmann::json floor;                                      // of the first process, as the host was at rest; null: unknown
   bool told_start = false;                                   // this process, or one that it goes on for
   std::int64_t started_late_ns = 0;                          // behind the common start; of the first process that was told it
+  double started_late_bound_us = 0;                          // ± of that: it is reckoned between two clocks
   std::optional<measure::ClockReport> clock;                 // workers: the last one; none: the clock is N2NQ's, or not known
   std::int64_t clock_age_ns = 0;                             // it lives, and has said that so long ago, at most
   std::int64_t unheard_ns = 0;                               // it went on so long behind that, at most, and gave no account of its clock

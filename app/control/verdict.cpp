@@ -158,7 +158,7 @@ void tell_held_back(const RunRecord& record, QStringList& reasons) {
     if (held == bye->end() || !held->is_number_integer() || held->get<std::int64_t>() <= 0) return;
     const double held_s = static_cast<double>(held->get<std::int64_t>()) / 1e9;
     const QString time = held_s < 0.1 ? QString("less than 0.1 s") : QString("%1 s").arg(held_s, 0, 'f', 1);
-    reasons += QString("%1 were held back for %2 by %3").arg(who, time, by);
+    reasons += QString("%1 were held back for %2 by %3%4").arg(who, time, by, record.broker_restarted ? ", since N2NQ was restarted" : "");
   };
   const QString budget = QString("the memory budget (%1 MiB)").arg(record.settings.limits.memory_mib);
   tell("held_back_by_memory_ns", "senders", budget);
@@ -329,12 +329,18 @@ void tell_clock_bound(const LiveFigures& figures, QStringList& reasons) {
                  .arg(hidden.join(" and "));
 }
 
+QString late_start(Role role, const ProcessRecord& process) {
+  const double late_ms = static_cast<double>(process.started_late_ns) / 1e6, bound_us = process.started_late_bound_us;
+  if (late_ms < worth_telling_late_ms + bound_us / 1e3) return {};
+  const BoundedText bounded = bounded_time_text(late_ms * 1e3, bound_us, u' ');
+  const QString late = bound_us > 0 ? QString::fromUtf8("%1 ± %2").arg(bounded.value, bounded.bound) : QString("%1 ms").arg(late_ms, 0, 'f', 0);
+  return QString("%1 started %2 behind the common start").arg(role_name(role), late);
+}
+
 void tell_late_start(const RunRecord& record, QStringList& reasons) {
   if (record.settings.start_when != StartWhen::all_connected) return;
   for (const Role role : {Role::senders, Role::receivers}) {
-    const double late_ms = static_cast<double>(record.of(role).started_late_ns) / 1e6;
-    if (late_ms < worth_telling_late_ms) continue;
-    reasons += QString("%1 started %2 ms behind the common start").arg(role_name(role)).arg(late_ms, 0, 'f', 0);
+    if (const QString late = late_start(role, record.of(role)); !late.isEmpty()) reasons += late;
   }
 }
 

@@ -35,7 +35,9 @@ const std::array<CheckItemInfo, check_items_count>& check_items() {
       {CheckItem::load, "load_1min", "Load", "Processes that ran or waited, mean of the last minute: others disturb a measurement."},
       {CheckItem::disk, "disk_free_bytes", "Free disk", "Room where programs and a run's logs are put."},
       {CheckItem::folder, "folder", "Folder", "Programs can be put there and run, and logs have room, also in memory."},
-      {CheckItem::clock, "clock_offset_us", "Clock offset", "How far its clock is ahead of this machine's, and how sure that is."},
+      {CheckItem::clock, "clock_offset_us", "Clock offset",
+       "How far its clock is ahead of this machine's, and how sure that is. Both are counted from when each was switched on, so days are usual; "
+       "the time of day plays no part."},
       {CheckItem::floor, "floor_us", "Floor", "The least latency that can be told there: figures below twice of it say little."},
   }};
   return items;

@@ -42,7 +42,7 @@ void drop_later(std::unique_ptr<Session>& session) {
 
 }  // namespace
 
-LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets,
+LabHost::LabHost(Host host, SshHostConfig config, OpenQuestions& questions, std::shared_ptr<SshSecrets> secrets,
                  std::shared_ptr<NeededThere> needed, GiveHop hop)
     : host_(std::move(host)),
       name_(qt_text(host_.name)),
@@ -55,6 +55,8 @@ LabHost::LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::
   sweep_timer_.setSingleShot(true);
   sweep_timer_.setInterval(std::chrono::seconds(SweepVersions::just_put_s + 2));
   connect(&sweep_timer_, &QTimer::timeout, this, &LabHost::sweep_versions);
+  starts_->stand_still(questions_.any());
+  connect(&questions_, &OpenQuestions::asking, this, [this](bool asked) { starts_->stand_still(asked); });
 }
 
 LabHost::~LabHost() = default;
@@ -85,6 +87,7 @@ std::unique_ptr<SshSession> LabHost::make_session(SshUse use) {
     emit asking();
   });
   if (patient) session->be_patient();
+  session->hurry_by(starts_);
   session->prefer(address_);  // who was reached there is not looked for elsewhere again
   return session;
 }
@@ -249,7 +252,9 @@ void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Ro
     const QPointer<LabHost> self(this);
     const auto progress = [self, shared = files->shared(), local_file](qint64 done, qint64 all) {
       shared->post([self, local_file, done, all] {
-        if (self) emit self->sending(local_file, done, all);
+        if (!self) return;
+        self->starts_->note_sent(done == 0);
+        emit self->sending(local_file, done, all);
       });
     };
     auto task = std::make_shared<PutProgram>(local_file, folder_, when, room, progress);
@@ -277,11 +282,12 @@ void LabHost::put(const QString& local_file, PutProgram::If when, PutProgram::Ro
 void LabHost::look_for_shell(const QString& local_file, const SshProblem& no_sftp) {
   with_control(this, [this, local_file, no_sftp](const SshProblem& problem, SshSession* session) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
-    new SshCommand(*session, ProgramTrial::shell_command(), this, [=, this](const SshCommand::Result& result) {
+    const auto over = [=, this](const SshCommand::Result& result) {
       const ProgramTrial trial(result.out, result.error_out, result.how.code, !result.how.signal.isEmpty());
       const bool ended = result.failed.isEmpty() && result.how.lost.none();
       answer_placing(local_file, ended && !trial.has_shell() ? trial.problem(name_, config_.user, folder_, {}) : no_sftp, {});
-    });
+    };
+    new SshCommand(*session, ProgramTrial::shell_command(), this, over, step_ms(SshCommand::limit_ms));
   });
 }
 
@@ -289,7 +295,8 @@ void LabHost::try_out(const QString& local_file, const std::shared_ptr<PutProgra
   with_control(this, [this, local_file, put, sha256](const SshProblem& problem, SshSession* session) {
     if (!problem.none()) return answer_placing(local_file, problem, {});
     new SshCommand(*session, ProgramTrial::command(put->path(), sha256), this,
-                   [=, this](const SshCommand::Result& result) { on_tried(local_file, put, result, sha256.isEmpty()); });
+                   [=, this](const SshCommand::Result& result) { on_tried(local_file, put, result, sha256.isEmpty()); },
+                   step_ms(SshCommand::limit_ms));
   });
 }
 

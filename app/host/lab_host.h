@@ -17,12 +17,14 @@
 
 #include "app/host/host.h"
 #include "app/host/needed_there.h"
+#include "app/host/open_questions.h"
 #include "app/host/program_trial.h"
 #include "app/host/ssh_command.h"
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_files.h"
 #include "app/host/ssh_session.h"
 #include "app/host/ssh_tasks.h"
+#include "app/host/start_deadline.h"
 
 namespace n2nq::app {
 
@@ -39,7 +41,7 @@ class LabHost : public QObject {
   /// `patient`: one that a person was asked for is not made anew.
   using GiveHop = std::function<std::shared_ptr<SshSession>(const QStringList& jumps, SshUse use, bool patient)>;
 
-  LabHost(Host host, SshHostConfig config, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets,
+  LabHost(Host host, SshHostConfig config, OpenQuestions& questions, std::shared_ptr<SshSecrets> secrets,
           std::shared_ptr<NeededThere> needed, GiveHop hop);
   ~LabHost() override;
 
@@ -70,6 +72,11 @@ class LabHost : public QObject {
   /// somebody waits for one or for a program; nor one for which the person was asked, who would be asked for each try. May be called from any
   /// answer: they end later, as if they were lost.
   void log_in_anew(const SshProblem& why);
+  /// A start there begins, whose steps have no more time than that has (StartDeadline), until what is given is destroyed.
+  std::shared_ptr<void> begin_start() { return starts_->begin(); }
+  int step_ms(int limit_ms) const { return starts_->step_ms(limit_ms); }
+  /// For how long until now the person was asked for something, for any host.
+  qint64 asked_ms() const { return questions_.open_ms(); }
   /// Whether a connection asks the person for something.
   bool asks() const { return (control_ && control_->asks()) || (files_session_ && files_session_->asks()); }
   /// Null: it is not connected. Nothing is begun.
@@ -131,10 +138,11 @@ class LabHost : public QObject {
   const Host host_;
   const QString name_, folder_;
   const SshHostConfig config_;
-  SshQuestions& questions_;
+  OpenQuestions& questions_;
   std::shared_ptr<SshSecrets> secrets_;
   const std::shared_ptr<NeededThere> needed_;
   GiveHop hop_;
+  const std::shared_ptr<StartDeadline> starts_ = std::make_shared<StartDeadline>();
   const std::shared_ptr<void> patience_ = std::make_shared<char>();  // who else has it is counted
   std::shared_ptr<void> control_use_ = std::make_shared<char>(), files_use_ = std::make_shared<char>();  // likewise, of the present one
   std::set<SshUse> asked_for_;  // those of the present ones for which the person was asked

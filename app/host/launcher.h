@@ -55,6 +55,14 @@ class Launcher : public QObject {
   void set_reads_back(const QString& local_folder) { reads_back_ = local_folder; }
   /// The same: where the connection is lost meanwhile the file is put once more, over a new one.
   void set_puts_again() { puts_again_ = true; }
+  /// The same: it is a start, whose steps have no more time together than StartDeadline says.
+  void set_is_start() { is_start_ = true; }
+  /// What a step of that may take now which may take `limit_ms` by itself.
+  virtual int step_ms(int limit_ms) const { return limit_ms; }
+  /// The process has answered: its start is over.
+  virtual void end_start() {}
+  /// For how long since put_file() a person was asked for something, by any host.
+  virtual qint64 asked_ms() const { return 0; }
   /// Makes the program runnable on the host. Answered by file_put or failed.
   virtual void put_file(const QString& program) = 0;
   /// From now on the person is asked for nothing because of it: where that is necessary it is given up, and would_ask told in place of
@@ -68,7 +76,8 @@ class Launcher : public QObject {
   virtual void start(const QString& program) = 0;
   /// To the process's stdin; buffered, in order. Without effect once the process is gone.
   virtual void write(const QByteArray& bytes) = 0;
-  /// SIGTERM and SIGKILL. Without effect once the process is gone. What the host does not carry out not_killed tells.
+  /// SIGTERM and SIGKILL. Without effect once the process is gone. What the host does not carry out not_killed tells. Behind exited nothing
+  /// is signalled: kill() then makes gone come without what is still on its way.
   virtual void terminate() = 0;
   virtual void kill() = 0;
   /// What is left where the host does not even kill it: it hears nothing any more, and ends by itself if it can.
@@ -118,6 +127,7 @@ class Launcher : public QObject {
   void keeps_back(bool keeps);
   void not_made(const QString& why);  // that could not be made, though it is needed: a sentence that names the host. Then it has it as well
   void output(const QByteArray& bytes);  // of its stdout, in pieces of any size
+  void exited();  // where it is known before gone: it has ended, and what it said last may still be on its way
   void gone(const n2nq::app::ProcessExit& how);
   void not_paused(const QString& why);                      // half a sentence that names the host
   void went_on(const QString& why);                         // the same
@@ -132,6 +142,7 @@ class Launcher : public QObject {
  protected:
   bool leaves_all_there() const { return leaves_all_there_; }
   bool needs_no_room() const { return needs_no_room_; }
+  bool is_start() const { return is_start_; }
   /// Empty: it does not.
   const QString& reads_back() const { return reads_back_; }
   /// True once, if so.
@@ -142,7 +153,7 @@ class Launcher : public QObject {
 
  private:
   bool leaves_all_there_ = false;
-  bool needs_no_room_ = false, puts_again_ = false, holds_when_reached_ = false;
+  bool needs_no_room_ = false, is_start_ = false, puts_again_ = false, holds_when_reached_ = false;
   QString reads_back_;
 };
 

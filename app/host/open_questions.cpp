@@ -23,11 +23,15 @@ void OpenQuestions::ask_secrets(const SecretQuestion& question, std::function<vo
 }
 
 void OpenQuestions::begin() {
-  if (open_++ == 0) emit asking(true);
+  if (open_++ > 0) return;
+  since_open_.start();
+  emit asking(true);
 }
 
 void OpenQuestions::end() {
-  if (--open_ == 0) emit asking(false);
+  if (--open_ > 0) return;
+  open_ms_before_ += since_open_.elapsed();
+  emit asking(false);
 }
 
 }  // namespace n2nq::app

@@ -3,6 +3,7 @@
 // Lives on the thread that asks.
 #pragma once
 
+#include <QElapsedTimer>
 #include <QObject>
 
 #include "app/host/ssh_questions.h"
@@ -16,6 +17,8 @@ class OpenQuestions : public QObject, public SshQuestions {
   explicit OpenQuestions(SshQuestions& person, QObject* parent = nullptr) : QObject(parent), person_(person) {}
 
   bool any() const { return open_ > 0; }
+  /// For how long one was open until now, in all.
+  qint64 open_ms() const { return open_ms_before_ + (any() ? since_open_.elapsed() : 0); }
   bool reaches_person(const HostKeyQuestion& question) override { return person_.reaches_person(question); }
   bool reaches_person(const SecretQuestion& question) override { return person_.reaches_person(question); }
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
@@ -33,6 +36,8 @@ class OpenQuestions : public QObject, public SshQuestions {
 
   SshQuestions& person_;
   int open_ = 0;
+  QElapsedTimer since_open_;
+  qint64 open_ms_before_ = 0;
 };
 
 }  // namespace n2nq::app

@@ -19,10 +19,11 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double gib = 1 << 30, mib = 1 << 20;
-constexpr quint64 disk_warning_bytes = quint64{1} << 30, disk_bad_bytes = quint64{64} << 20;
+constexpr quint64 disk_warning_bytes = quint64{1} << 30, disk_bad_bytes = quint64{64} << 20, disk_ample_bytes = quint64{10} << 30;
 
 CheckCell disk_cell(quint64 free_bytes) {
-  const int decimals = free_bytes < disk_bad_bytes || free_bytes >= disk_warning_bytes ? 1 : 0;
+  const bool tenths_tell = free_bytes < disk_bad_bytes || (free_bytes >= disk_warning_bytes && free_bytes < disk_ample_bytes);
+  const int decimals = tenths_tell ? 1 : 0;
   const QString text = free_bytes >= disk_warning_bytes ? QString("%1 GiB").arg(static_cast<double>(free_bytes) / gib, 0, 'f', decimals)
                                                         : QString("%1 MiB").arg(static_cast<double>(free_bytes) / mib, 0, 'f', decimals);
   if (free_bytes >= disk_warning_bytes) return good_cell(text, free_bytes);

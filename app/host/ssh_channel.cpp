@@ -3,7 +3,10 @@
 
 #include <string.h>
 
+#include <utility>
+
 #include "app/host/ssh_link.h"
+#include "broker/net/control_channel.h"
 
 namespace n2nq::app {
 
@@ -15,12 +18,12 @@ constexpr qint64 unread_bytes_max = 128 << 20;
 
 }  // namespace
 
-SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, int late_ms_max, SshChannelEvents events,
+SshChannel::SshChannel(SshLink& link, quint64 id, QByteArray command, SshExec::Late late, SshChannelEvents events,
                        std::shared_ptr<std::atomic<qint64>> unread)
     : link_(link),
       id_(id),
       command_(std::move(command)),
-      late_max_(late_ms_max),
+      late_(late),
       events_(std::move(events)),
       unread_(std::move(unread)),
       attempts_left_(ssh_channel_attempts) {
@@ -81,6 +84,7 @@ bool SshChannel::go_on() {
     held_back_ = touched_ = false;
     read_on(false);
     read_on(true);
+    if (has_exit_ && !std::exchange(exit_told_, true) && told_) events_.exited();
     // A channel that went with the connection is told of by the session, which knows why.
     const bool is_closed = ssh_channel_is_closed(channel_.get()) && (has_exit_ || ssh_is_connected(link_.session()));
     if (!held_back_ && (is_closed || has_lingered())) {
@@ -108,7 +112,7 @@ void SshChannel::take_exit() {
 void SshChannel::linger_on(int came) {
   came_since_ += came;
   const auto now = std::chrono::steady_clock::now();
-  if (came_since_ < ssh_linger_bytes || now - exited_ > late_max_) return;
+  if (came_since_ < ssh_linger_bytes || now - exited_ > std::chrono::milliseconds(late_.ms_max)) return;
   lingers_from_ = now;
   bytes_when_over_.reset();
   came_since_ = 0;
@@ -116,7 +120,9 @@ void SshChannel::linger_on(int came) {
 
 /// Only while the host says something else meanwhile, if only that it is there: what it still has may be under way over a link that stands.
 bool SshChannel::has_lingered() {
-  if (!has_exit_ || std::chrono::steady_clock::now() - lingers_from_ < std::chrono::milliseconds(ssh_linger_ms)) return false;
+  if (!has_exit_) return false;
+  if (!waits_) return true;
+  if (std::chrono::steady_clock::now() - lingers_from_ < std::chrono::milliseconds(ssh_linger_ms)) return false;
   if (!bytes_when_over_) bytes_when_over_ = link_.bytes_in();
   return link_.bytes_in() != *bytes_when_over_;
 }
@@ -181,8 +187,8 @@ void SshChannel::read_on(bool is_stderr) {
     QByteArray bytes(read_bytes, Qt::Uninitialized);
     const int got = ssh_channel_read_nonblocking(channel_.get(), bytes.data(), read_bytes, is_stderr ? 1 : 0);
     if (got <= 0) return;
-    if (has_exit_) linger_on(got);
     bytes.resize(got);
+    if (has_exit_ && (!late_.marked || bytes.contains(net::part_begin))) linger_on(got);
     if (!told_) continue;
     unread_->fetch_add(got);
     events_.output(bytes, is_stderr);

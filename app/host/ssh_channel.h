@@ -28,8 +28,8 @@ inline constexpr int ssh_soon_ms = 10;  // for what libssh does not tell of
 inline constexpr int ssh_channel_attempts = 5, ssh_channel_pause_ms = 200;
 /// A command that has ended may have left a child that holds its output open (what a login script began in the background): sshd does not
 /// close the channel before that child has ended, too. So much longer what the command said may be under way, and so much longer again
-/// with each of so many bytes, as half of a link of 64 kbit/s brings them, but not later than SshExec says: a child that goes on saying
-/// something puts the end off until then.
+/// with each of so many bytes, as half of a link of 64 kbit/s brings them, but not later than SshExec::Late says: a child that goes on
+/// saying something puts a command's end off until then, and a program's, whose lines are marked, not at all.
 inline constexpr int ssh_linger_ms = 2'000, ssh_linger_bytes = 8 << 10;
 
 struct SshChannelFree {
@@ -42,13 +42,14 @@ struct SshChannelEvents {
   std::function<void()> started;
   std::function<void(const QString&)> failed;
   std::function<void(const QByteArray&, bool is_stderr)> output;
+  std::function<void()> exited;
   std::function<void(const SshExit&)> ended;
 };
 
 class SshChannel {
  public:
-  /// `unread`: bytes that were told and that the owner has not taken yet; added to here. `late_ms_max`: as SshExec has it.
-  SshChannel(SshLink& link, quint64 id, QByteArray command, int late_ms_max, SshChannelEvents events,
+  /// `unread`: bytes that were told and that the owner has not taken yet; added to here. `late`: as SshExec has it.
+  SshChannel(SshLink& link, quint64 id, QByteArray command, SshExec::Late late, SshChannelEvents events,
              std::shared_ptr<std::atomic<qint64>> unread);
   ~SshChannel();
   SshChannel(const SshChannel&) = delete;
@@ -57,6 +58,7 @@ class SshChannel {
   quint64 id() const { return id_; }
   void write(const QByteArray& bytes);
   void end_stdin() { end_wanted_ = true; }
+  void wait_no_longer() { waits_ = false; }
   /// Ends its stdin and forgets it; nothing is told any more.
   void close();
   /// False: it is over, and that was told.
@@ -79,7 +81,7 @@ class SshChannel {
   SshLink& link_;
   const quint64 id_;
   const QByteArray command_;
-  const std::chrono::milliseconds late_max_;
+  const SshExec::Late late_;
   SshChannelEvents events_;
   std::shared_ptr<std::atomic<qint64>> unread_;
   ssh_channel_callbacks_struct callbacks_{};
@@ -93,7 +95,8 @@ class SshChannel {
   std::optional<quint64> bytes_when_over_;  // of the link, when that time was over
   QByteArray to_write_;
   SshExit exit_;
-  bool has_exit_ = false;
+  bool has_exit_ = false, exit_told_ = false;
+  bool waits_ = true;  // behind its end, for what is under way
   bool end_wanted_ = false, end_sent_ = false, told_ = true;
   bool held_back_ = false;  // the owner has to take something first
   bool touched_ = false;    // something came for it since it was read

@@ -14,7 +14,7 @@ constexpr qsizetype told_chars_max = 300;
 
 }  // namespace
 
-SshCommand::SshCommand(SshSession& session, const QByteArray& command, QObject* parent, Over over)
+SshCommand::SshCommand(SshSession& session, const QByteArray& command, QObject* parent, Over over, int within_ms)
     : QObject(parent), exec_(std::make_unique<SshExec>(session, command)), over_(std::move(over)) {
   result_.host = session.name();
   connect(exec_.get(), &SshExec::output, this, [this](const QByteArray& bytes) { take(result_.out, bytes); });
@@ -28,8 +28,10 @@ SshCommand::SshCommand(SshSession& session, const QByteArray& command, QObject* 
     end();
   });
   deadline_.setSingleShot(true);
-  connect(&deadline_, &QTimer::timeout, this, [this] { let_go(QString("did not end within %1 s").arg(limit_ms / 1000)); });
-  deadline_.start(limit_ms);
+  deadline_.setTimerType(Qt::PreciseTimer);  // others may be half a second late, which the 10 s of a start do not have
+  connect(&deadline_, &QTimer::timeout, this,
+          [this, within_ms] { let_go(QString("did not end within %1 s").arg(within_ms / 1000.0, 0, 'g', 2)); });
+  deadline_.start(within_ms);
   exec_->end_stdin();
 }
 

@@ -8,10 +8,10 @@
 
 namespace n2nq::app {
 
-SshExec::SshExec(SshSession& session, const QByteArray& command, int late_ms_max) : session_(&session), id_(0) {
+SshExec::SshExec(SshSession& session, const QByteArray& command, Late late) : session_(&session), id_(0) {
   if (session.state() == SshSession::State::ready) {
     connect(this, &SshExec::started, this, [this] { started_ = true; });
-    id_ = session.begin_exec(this, command, late_ms_max);
+    id_ = session.begin_exec(this, command, late);
     return;
   }
   session_ = nullptr;
@@ -33,6 +33,13 @@ void SshExec::end_stdin() {
   if (!session_) return;
   session_->run([id = id_](SshWorker& worker) {
     if (SshChannel* channel = worker.channel(id)) channel->end_stdin();
+  });
+}
+
+void SshExec::wait_no_longer() {
+  if (!session_) return;
+  session_->run([id = id_](SshWorker& worker) {
+    if (SshChannel* channel = worker.channel(id)) channel->wait_no_longer();
   });
 }
 

@@ -3,7 +3,8 @@
 // person typed is ever part of it.)
 //
 // Lives on its session's owner's thread; calls return at once. started or failed comes first; after started, ended comes exactly once, also
-// when the connection is lost. Destroying it ends the command's stdin and closes the channel.
+// when the connection is lost, and exited before it where the host has told how the command ended. Destroying it ends the command's stdin
+// and closes the channel.
 #pragma once
 
 #include <QByteArray>
@@ -26,21 +27,29 @@ struct SshExit {
 class SshExec : public QObject {
   Q_OBJECT
  public:
-  /// How long behind a command's end what it said may still be under way: a command's few lines, within SshCommand::limit_ms; and what a
-  /// program of a run says last, which may be megabytes, within RunDeadlines::bye.
-  static constexpr int late_ms_max_of_command = 4'000, late_ms_max_of_program = 16'000;
+  /// For how long at most behind a command's end, and by what of it, it is seen that what it said is still under way.
+  struct Late {
+    int ms_max;
+    bool marked;  // only by lines with the mark of the programs (broker/net/control_channel.h): whatever else comes was said by others
+  };
+  /// A command's few lines, within SshCommand::limit_ms; and what a program of a run says last, which may be megabytes, within
+  /// RunDeadlines::bye.
+  static constexpr Late late_of_command{4'000, false}, late_of_program{16'000, true};
 
   /// The session is ready, and lives longer or says that it has ended.
-  SshExec(SshSession& session, const QByteArray& command, int late_ms_max = late_ms_max_of_command);
+  SshExec(SshSession& session, const QByteArray& command, Late late = late_of_command);
   ~SshExec() override;
   void write(const QByteArray& bytes);
   void end_stdin();
+  /// What it said and is still under way when it has ended is not waited for.
+  void wait_no_longer();
 
  signals:
   void started();
   void failed(const QString& why);
   void output(const QByteArray& bytes);
   void error_output(const QByteArray& bytes);
+  void exited();  // what it said may still be under way
   void ended(const n2nq::app::SshExit& how);
 
  private:

@@ -290,6 +290,7 @@ void accept_new(SshLink& link, ssh_key key, const QString& name, const QString& 
         beside + how_to_add(file, line, question.key_type));
   }
   if (forgets_keys(file)) return target.secrets->accept_key(name + ' ' + question.fingerprint);  // for the other connections
+  link.begin_files({file});
   const QString error = append_line(file, line);
   if (!error.isEmpty())
     throw SshError(SshProblem::Kind::settings, QString("the host key of %1 cannot be added to %2: %3").arg(target.name, file, error),
@@ -324,6 +325,8 @@ void check_host_key(SshLink& link) {
   ssh_key raw = nullptr;
   if (ssh_get_server_publickey(link.session(), &raw) != SSH_OK) link.throw_lost("its host key was looked at");
   const SshKeyHandle key(raw);
+  const QStringList known_in = target.config.known_hosts_files + target.config.global_known_hosts_files;
+  link.begin_files(target.config.revoked_keys_file.isEmpty() ? known_in : QStringList(target.config.revoked_keys_file) + known_in);
   refuse_listed(link, key);
   const QString name = known_name(target.config);
   if (look_up_known(link, key.get(), name).known) return;
@@ -331,6 +334,7 @@ void check_host_key(SshLink& link) {
   const TurnToAsk turn(link, "host key " + name);
   const bool accepted = target.secrets->has_accepted_key(name + ' ' + fingerprint_of(key.get()));
   if (!accepted) {
+    link.begin_files(known_in);
     const Finding finding = look_up_known(link, key.get(), name);
     if (!finding.known) accept_new(link, key.get(), name, finding.authority_in);
   }

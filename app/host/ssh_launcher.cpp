@@ -83,10 +83,10 @@ SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder,
     if (may_pass(why) && !followed_.isEmpty() && !follow_timer_.isActive()) follow_timer_.start();
   });
   start_timer_.setSingleShot(true);
-  start_timer_.setInterval(SshCommand::limit_ms);
+  start_timer_.setTimerType(Qt::PreciseTimer);  // as SshCommand's
   connect(&start_timer_, &QTimer::timeout, this, [this] {
     give_up_start(QString("does not begin to run a program within %1 s. Does something that is read at each login there (.bashrc) wait?")
-                      .arg(SshCommand::limit_ms / 1000));
+                      .arg(start_timer_.interval() / 1000.0, 0, 'g', 2));
   });
 }
 
@@ -95,7 +95,7 @@ SshLauncher::~SshLauncher() {
   SshLauncher::leave_files();
   if (!exec_) return;
   exec_->disconnect(this);
-  host_->send_signal(pid_, "KILL");
+  if (!exited_) host_->send_signal(pid_, "KILL");
 }
 
 QString SshLauncher::data_address() const {
@@ -124,6 +124,8 @@ QString SshLauncher::folder_for(const QString& local_folder) const {
 
 void SshLauncher::put_file(const QString& program) {
   placed_file_ = programs_folder_ + '/' + program;
+  asked_ms_before_ = host_->asked_ms();
+  if (is_start()) starting_ = host_->begin_start();
   // Groups connect to others, nobody to them.
   const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;
   putting_ = std::make_unique<QObject>();
@@ -181,6 +183,11 @@ void SshLauncher::put_without_asking() {
   connect(host_.get(), &LabHost::asking, putting_.get(), give_up);
 }
 
+void SshLauncher::give_up_put() {
+  putting_.reset();
+  end_start();
+}
+
 QString SshLauncher::not_reached() const {
   if (host_->control() || host_->files()) return {};  // one of both may be made anew at the moment
   return QString("%1: it could not be reached, or not logged in to, before the start was given up").arg(host_->name());
@@ -195,9 +202,9 @@ void SshLauncher::start(const QString& program) {
     });
     return;
   }
-  exec_ = std::make_unique<SshExec>(*session, host_->command_for(path_), SshExec::late_ms_max_of_program);
+  exec_ = std::make_unique<SshExec>(*session, host_->command_for(path_), SshExec::late_of_program);
   control_use_ = host_->use_of_control();
-  start_timer_.start();
+  start_timer_.start(step_ms(SshCommand::limit_ms));
   connect(exec_.get(), &SshExec::output, this, &SshLauncher::on_output);
   connect(exec_.get(), &SshExec::error_output, this, [this](const QByteArray& bytes) { stderr_tail_.add(bytes); });
   connect(exec_.get(), &SshExec::failed, this, [this, program](const QString& why) {
@@ -205,6 +212,10 @@ void SshLauncher::start(const QString& program) {
     drop_exec();
     away_ = !host_->control();
     emit failed(QString("%1 cannot be started: %2").arg(program, why));
+  });
+  connect(exec_.get(), &SshExec::exited, this, [this] {
+    exited_ = true;
+    emit exited();
   });
   connect(exec_.get(), &SshExec::ended, this, &SshLauncher::on_ended);
 }
@@ -323,8 +334,9 @@ void SshLauncher::make_folders() {
   });
 }
 
+/// Not behind its end: another process may have its number by now.
 void SshLauncher::send_signal(const char* name) {
-  if (!exec_) return;
+  if (!exec_ || exited_) return;
   if (pid_ == 0) return signals_.push_back(name);
   host_->send_signal(pid_, name, this, [this](const QString& why) {
     // What is gone with its connection is told as that.
@@ -340,6 +352,7 @@ void SshLauncher::terminate() {
 void SshLauncher::kill() {
   pause_.reset();
   letting_go_ = pause_again_ = false;
+  if (exec_ && exited_) exec_->wait_no_longer();
   send_signal("KILL");
 }
 

@@ -27,10 +27,13 @@ class SshLauncher : public Launcher {
   bool is_behind_login() const override { return true; }
   QString data_address() const override;
   QString folder_there(const QString& local_folder) const override;
+  int step_ms(int limit_ms) const override { return starting_ ? host_->step_ms(limit_ms) : limit_ms; }
+  void end_start() override { starting_.reset(); }
+  qint64 asked_ms() const override { return host_->asked_ms() - asked_ms_before_; }
   void put_file(const QString& program) override;
   void put_without_asking() override;
   QString not_reached() const override;
-  void give_up_put() override { putting_.reset(); }
+  void give_up_put() override;
   void start(const QString& program) override;
   void write(const QByteArray& bytes) override;
   void terminate() override;
@@ -73,6 +76,8 @@ class SshLauncher : public Launcher {
   std::shared_ptr<LabHost> host_;
   const QString programs_folder_;
   const Reached reached_;
+  std::shared_ptr<void> starting_;    // as long as it is a start that is under way
+  qint64 asked_ms_before_ = 0;        // the person, before that
   std::unique_ptr<QObject> putting_;  // as long as that is wanted
   QString placed_file_;               // here
   QString path_;                      // there
@@ -88,6 +93,7 @@ class SshLauncher : public Launcher {
   QTimer start_timer_;                        // until the process has said its number
   QByteArray before_pid_;                     // what login scripts say, until the process has said its number
   int pid_ = 0;                               // 0: not known yet
+  bool exited_ = false;                       // there is nothing to signal to
   std::vector<QByteArray> signals_;           // for when it is
   mutable std::set<QString> folders_wanted_;  // there, to be made before the process hears of them
   bool making_folders_ = false;

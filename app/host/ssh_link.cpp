@@ -99,6 +99,7 @@ void SshLink::connect() {
   check_host_key(*this);
   log_in(*this);
   shared_.end_step();
+  shared_.note_reached();
 }
 
 void SshLink::connect_socket() {
@@ -151,6 +152,7 @@ void SshLink::set_options() {
   const long timeout_s = 10;  // beyond any of SshShared's: no wait of libssh's own is for ever
   set(SSH_OPTIONS_TIMEOUT, &timeout_s, "TIMEOUT");
   // Which key types the host is asked for first depends on what is known of it.
+  begin_files(config.known_hosts_files + config.global_known_hosts_files);
   known_keys_ = known_keys_file(config);
   const QByteArray known_keys = "/proc/self/fd/" + QByteArray::number(known_keys_.get());
   set(SSH_OPTIONS_KNOWNHOSTS, known_keys.constData(), "what is known of its keys");
@@ -176,7 +178,7 @@ void SshLink::set_options() {
 }
 
 void SshLink::exchange_keys() {
-  const int limit_ms = shared_.reach_left_ms();
+  const int limit_ms = shared_.step_ms(shared_.reach_left_ms());
   shared_.begin_step(
       limit_ms,
       {SshProblem::Kind::unreachable,
@@ -240,6 +242,12 @@ SshProblem SshLink::did_not_wait() const {
 void SshLink::check_that_it_waited() const {
   shared_.check();
   if (has_hung_up()) throw SshError(did_not_wait());
+}
+
+void SshLink::begin_files(const QStringList& files) const {
+  shared_.begin_step(shared_.step_ms(shared_.reach_left_ms()),
+                     {SshProblem::Kind::settings, QString("%1: it takes too long to read %2").arg(target_.name, files.join(", ")),
+                      "Is the file server that it lies on away? Try again when it answers"});
 }
 
 void SshLink::throw_lost(const QString& doing) const {

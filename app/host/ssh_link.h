@@ -80,6 +80,9 @@ class SshLink {
   SshProblem did_not_wait() const;
   /// To be called when the person has answered. Throws that.
   void check_that_it_waited() const;
+  /// What follows uses files of this machine, which may lie on a file server that is away: over within what reaching the host may still take,
+  /// or the session is closed. Ends with the next step.
+  void begin_files(const QStringList& files) const;
   /// Throws why the connection is gone, with what libssh knows.
   [[noreturn]] void throw_lost(const QString& doing) const;
 

@@ -106,6 +106,7 @@ class KeyLogin {
   Outcome run();
 
  private:
+  SshIdentity read(const QString& file) const;
   Outcome by_agent(const Identities& named);
   Outcome by_file(const SshIdentity& identity, bool may_ask);
   Outcome by_passphrase(const SshIdentity& identity);
@@ -125,11 +126,12 @@ Outcome KeyLogin::run() {
   Identities named, others;     // others: of usual names
   std::size_t files_count = 0;  // of these; security keys come behind them
   const SshHostConfig& config = steps_.config();
-  for (const QString& file : config.identity_files) named.push_back(SshIdentity::of(file, config.certificate_files));
+  for (const QString& file : config.identity_files) named.push_back(read(file));
   if (named.empty() && config.default_keys) {
     const auto add = [&](const char* name) {
       const QString file = QDir::homePath() + "/.ssh/" + name;
-      if (QFileInfo(file).isFile()) others.push_back(SshIdentity::of(file, config.certificate_files));
+      steps_.link().begin_files({file});
+      if (QFileInfo(file).isFile()) others.push_back(read(file));
     };
     for (const char* name : {"id_ed25519", "id_ecdsa", "id_rsa"}) add(name);
     files_count = others.size();
@@ -152,6 +154,12 @@ Outcome KeyLogin::run() {
   if (outcome == Outcome::refused) outcome = by_files(files, true);
   if (outcome == Outcome::refused) tell_security_keys(security_keys);
   return outcome;
+}
+
+SshIdentity KeyLogin::read(const QString& file) const {
+  const QStringList& certificates = steps_.config().certificate_files;
+  steps_.link().begin_files(QStringList(file) + certificates);
+  return SshIdentity::of(file, certificates);
 }
 
 Outcome KeyLogin::by_agent(const Identities& named) {
@@ -185,6 +193,7 @@ Outcome KeyLogin::by_agent(const Identities& named) {
 
 /// A key that needs no passphrase is used at once; one that does only where it may be asked for.
 Outcome KeyLogin::by_file(const SshIdentity& identity, bool may_ask) {
+  steps_.link().begin_files({identity.file});
   const QFileInfo info(identity.file);
   if (info.exists() && !info.isFile() && !info.isDir()) {
     // It could keep this thread: nobody may ever write into a pipe.
@@ -302,6 +311,7 @@ Outcome KeyLogin::by_passphrase(const SshIdentity& identity) {
     question.again = attempt > 0;
     if (!passphrase && steps_.was_declined(memory)) steps_.none_given(question);
     if (!passphrase) passphrase = steps_.ask(question, memory)[0];
+    steps_.link().begin_files({file});
     ssh_key opened = nullptr;
     const int code = ssh_pki_import_privkey_file(file.toLocal8Bit().constData(), passphrase->text(), nullptr, nullptr, &opened);
     const SshKeyHandle key(opened);

@@ -25,7 +25,7 @@ void LoginSteps::begin() {
 }
 
 void LoginSteps::begin_step() {
-  const int limit_ms = link_.shared().reach_left_ms();
+  const int limit_ms = link_.shared().step_ms(link_.shared().reach_left_ms());
   link_.shared().begin_step(
       limit_ms,
       {SshProblem::Kind::lost,

@@ -15,6 +15,7 @@ namespace n2nq::app {
 namespace {
 
 constexpr int deadline_look_ms = 200;
+constexpr int looks_behind_end_max = 4;  // a thread that is given a core, and hangs on nothing, is over by then
 constexpr int addresses_max = 4;
 constexpr int agent_answers_ms = 1'000;  // one that need not ask
 constexpr int attempts_max = 3;          // of a host that hangs up while the person is asked
@@ -42,7 +43,10 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
       shared_(std::make_shared<SshShared>(this)) {
   connect(this, &SshSession::asking, this, [this] { person_asked_ = true; });
   deadline_timer_.setInterval(deadline_look_ms);
-  connect(&deadline_timer_, &QTimer::timeout, this, [this] { shared_->look_at_deadline(); });
+  connect(&deadline_timer_, &QTimer::timeout, this, [this] {
+    shared_->look_at_deadline();
+    end_unheard();
+  });
   reach_timer_.setSingleShot(true);
   reach_timer_.setTimerType(Qt::PreciseTimer);  // others may be half a second late, which the 10 s of a start do not have
   connect(&reach_timer_, &QTimer::timeout, this, [this] {
@@ -63,6 +67,11 @@ SshSession::~SshSession() {
   for (const auto& [id, exec] : execs_) exec->session_ = nullptr;
   shared_->leave();
   on_agent_waits(false);
+}
+
+void SshSession::hurry_by(std::shared_ptr<StartDeadline> starts) {
+  starts_ = std::move(starts);
+  shared_->hurry_by(starts_);
 }
 
 void SshSession::open() {
@@ -100,10 +109,11 @@ void SshSession::close() {
 
 void SshSession::look_up() {
   if (!QHostAddress(config_.host_name).isNull()) return start({config_.host_name}, nullptr);
-  end_unless_started(ssh_reach_ms_max,
-                     {SshProblem::Kind::name,
-                      QString("%1: no answer about the name %2 within %3 s").arg(name_, config_.host_name, QString::number(ssh_reach_ms_max / 1000)),
-                      "Does the name service answer? With the address itself nobody is asked"});
+  const int limit_ms = shared_->step_ms(ssh_reach_ms_max);
+  end_unless_started(limit_ms, {SshProblem::Kind::name,
+                                QString("%1: no answer about the name %2 within %3 s")
+                                    .arg(name_, config_.host_name, QString::number(limit_ms / 1000.0, 'g', 2)),
+                                "Does the name service answer? With the address itself nobody is asked"});
   lookup_ = QHostInfo::lookupHost(config_.host_name, this, &SshSession::on_looked_up);
 }
 
@@ -171,7 +181,10 @@ void SshSession::go_via() {
   // What was asked for one that stands was asked for others.
   if (via_->state() != State::ready) person_asked_ = person_asked_ || via_->person_asked_;
   if (patient_) via_->patient_ = true;
-  const auto dial = [this](int limit_ms) {
+  via_->hurry_by(starts_);
+  const auto dial = [this](int reach_ms) {
+    reach_ms_ = reach_ms;
+    const int limit_ms = shared_->step_ms(reach_ms);
     end_unless_started(limit_ms, {SshProblem::Kind::unreachable,
                                   QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")
                                       .arg(name_, via_->name(), config_.host_name, QString::number(config_.port),
@@ -200,9 +213,9 @@ void SshSession::go_via() {
 
 void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> socket) {
   if (state_ != State::connecting) return;
-  const int left_ms = reach_timer_.isActive() ? reach_timer_.remainingTime() : ssh_reach_ms_max;
+  const int taken_ms = reach_timer_.isActive() ? reach_timer_.interval() - reach_timer_.remainingTime() : 0;
   reach_timer_.stop();
-  shared_->begin_reach(left_ms);
+  shared_->begin_reach(reach_ms_ - taken_ms);
   deadline_timer_.start();
   // The session may be gone when the thread comes to say something: post() knows.
   const auto agent_waits = [self = this, shared = std::weak_ptr(shared_)](bool waits) {
@@ -247,6 +260,13 @@ void SshSession::end_later(const SshProblem& why) {
   QTimer::singleShot(0, this, [this, why] { on_ended(why); });
 }
 
+/// A thread that hangs on a file of this machine, whose file server is away, cannot be ended: it is left. Not behind the log-in, where one that
+/// writes what was fetched could meet the next one at the same file.
+void SshSession::end_unheard() {
+  looks_behind_end_ = state_ == State::connecting && shared_->closed() ? looks_behind_end_ + 1 : 0;
+  if (looks_behind_end_ > looks_behind_end_max) on_ended(shared_->why_closed());
+}
+
 void SshSession::on_ended(const SshProblem& given) {
   if (state_ == State::ended) return;
   // What ends because its jump host does may hear of it first.
@@ -260,6 +280,7 @@ void SshSession::on_ended(const SshProblem& given) {
   if (given.again && state_ == State::connecting && attempts_left_ > 0) {
     shared_->leave();
     shared_ = std::make_shared<SshShared>(this);
+    shared_->hurry_by(starts_);
     return connect_now();
   }
   SshProblem why = blame_jump(given);
@@ -313,7 +334,7 @@ void SshSession::dial(const QString& host, int port, QObject* context, Dialled a
   });
 }
 
-quint64 SshSession::begin_exec(SshExec* exec, const QByteArray& command, int late_ms_max) {
+quint64 SshSession::begin_exec(SshExec* exec, const QByteArray& command, SshExec::Late late) {
   const quint64 id = next_exec_++;
   execs_[id] = exec;
   // Events find their way by number: an exec that was destroyed meanwhile hears nothing.
@@ -326,6 +347,7 @@ quint64 SshSession::begin_exec(SshExec* exec, const QByteArray& command, int lat
   SshChannelEvents events;
   events.started = [to_exec] { to_exec([](SshExec& told) { emit told.started(); }); };
   events.failed = [to_exec](const QString& why) { to_exec([why](SshExec& told) { told.on_failed(why); }); };
+  events.exited = [to_exec] { to_exec([](SshExec& told) { emit told.exited(); }); };
   events.ended = [to_exec](const SshExit& how) { to_exec([how](SshExec& told) { told.on_ended(how); }); };
   events.output = [self = this, shared = shared_, id, unread = unread_](const QByteArray& bytes, bool is_stderr) {
     shared->post([self, id, bytes, is_stderr, unread] {
@@ -335,8 +357,8 @@ quint64 SshSession::begin_exec(SshExec* exec, const QByteArray& command, int lat
       is_stderr ? emit found->second->error_output(bytes) : emit found->second->output(bytes);
     });
   };
-  run([id, command, late_ms_max, events, unread = unread_](SshWorker& worker) {
-    worker.add(std::make_unique<SshChannel>(worker.link(), id, command, late_ms_max, events, unread));
+  run([id, command, late, events, unread = unread_](SshWorker& worker) {
+    worker.add(std::make_unique<SshChannel>(worker.link(), id, command, late, events, unread));
   });
   return id;
 }

@@ -42,6 +42,8 @@ class SshSession : public QObject {
   /// What was right there before is not thrown away where it is refused now, and nobody is asked in its place: it may be booting. Before
   /// open().
   void be_patient() { patient_ = true; }
+  /// What it does from now on has no more time than a start there, nor has the way through its jump host.
+  void hurry_by(std::shared_ptr<StartDeadline> starts);
   void open();
   /// Ended, with `closed` as its problem, as soon as the event loop turns.
   void close();
@@ -75,7 +77,7 @@ class SshSession : public QObject {
 
  private:
   friend class SshExec;
-  quint64 begin_exec(SshExec* exec, const QByteArray& command, int late_ms_max);
+  quint64 begin_exec(SshExec* exec, const QByteArray& command, SshExec::Late late);
   void forget_exec(quint64 id);
   void look_up();
   void on_looked_up(const QHostInfo& info);
@@ -89,6 +91,7 @@ class SshSession : public QObject {
   void on_connected(const QString& address);
   void on_ended(const SshProblem& why);
   void end_later(const SshProblem& why);
+  void end_unheard();
   /// Unless start() is called within `limit_ms`.
   void end_unless_started(int limit_ms, const SshProblem& why);
   void on_agent_waits(bool waits);
@@ -105,11 +108,14 @@ class SshSession : public QObject {
   bool patient_ = false;
   std::set<const SshSession*> behind_;  // those that wait for this one as their jump host
   std::shared_ptr<SshShared> shared_;
+  std::shared_ptr<StartDeadline> starts_;
   State state_ = State::idle;
   SshProblem problem_;
   QString address_, preferred_;
   QTimer deadline_timer_, reach_timer_;
+  int looks_behind_end_ = 0;  // of the deadline timer, since its thread was to end
   SshProblem reach_problem_;
+  int reach_ms_ = ssh_reach_ms_max;  // what the way through its jump host has left of that
   QTimer agent_timer_;  // an agent that takes longer is believed to ask the person
   bool agent_asks_ = false;
   std::unique_ptr<SshProxy> proxy_;  // of a host that has a ProxyCommand

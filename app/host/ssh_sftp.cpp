@@ -53,16 +53,22 @@ SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name
           .group = owner ? std::optional(attributes.gid) : std::nullopt};
 }
 
-void begin_call(SshLink& link, const QString& path) {
+void begin_call(SshLink& link, const QString& path, int limit_ms) {
   link.shared().begin_step(
-      sftp_call_ms_max,
-      {SshProblem::Kind::silent, QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(sftp_call_ms_max / 1000).arg(path),
-       "Does the disk there answer? A network drive that is away holds SFTP up"});
+      limit_ms, {SshProblem::Kind::silent,
+                 QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(limit_ms / 1000.0, 0, 'g', 2).arg(path),
+                 "Does the disk there answer? A network drive that is away holds SFTP up"});
 }
 
 void begin(SshLink& link, const QString& path) {
   link.shared().check();
-  begin_call(link, path);
+  begin_call(link, path, link.shared().step_ms(sftp_call_ms_max));
+}
+
+/// What moves bytes has all of its time: a link may be slow, and a start waits for it as long as it gets on.
+void begin_moving(SshLink& link, const QString& path) {
+  link.shared().check();
+  begin_call(link, path, sftp_call_ms_max);
 }
 
 }  // namespace
@@ -92,10 +98,11 @@ void Sftp::fail(SshLink& link, const QString& doing, const QString& path, int co
 
 Sftp::Sftp(SshLink& link) : link_(link) {
   link.shared().check();
-  link.shared().begin_step(sftp_call_ms_max,
-                           {SshProblem::Kind::silent,
-                            QString("%1 did not answer for %2 s when SFTP was begun").arg(link.target().name).arg(sftp_call_ms_max / 1000),
-                            "Does sftp get in there by hand? Look at Subsystem sftp in its sshd_config"});
+  const int limit_ms = link.shared().step_ms(sftp_call_ms_max);
+  link.shared().begin_step(
+      limit_ms, {SshProblem::Kind::silent,
+                 QString("%1 did not answer for %2 s when SFTP was begun").arg(link.target().name).arg(limit_ms / 1000.0, 0, 'g', 2),
+                 "Does sftp get in there by hand? Look at Subsystem sftp in its sshd_config"});
   sftp_ = link.sftp();
 }
 
@@ -289,7 +296,7 @@ int Sftp::remove(const QString& path, int (*ask)(sftp_session, const char*)) {
 
 SftpFile::~SftpFile() {
   if (std::this_thread::get_id() != thread_ || !*handle_) return;
-  begin_call(link_, path_);  // closing waits for an answer, too
+  begin_call(link_, path_, sftp_call_ms_max);  // closing waits for an answer, too
   sftp_close(*handle_);
   link_.shared().end_step();
   *handle_ = nullptr;
@@ -297,7 +304,7 @@ SftpFile::~SftpFile() {
 
 /// Many pieces are asked for at once, so that a long way costs its round trip once per megabyte.
 QByteArray SftpFile::read_at(quint64 offset, quint64 bytes_max) {
-  begin(link_, path_);
+  begin_moving(link_, path_);
   if (sftp_seek64(*handle_, offset) != SSH_OK) Sftp::fail(link_, "reading", path_);
   const quint64 pieces = std::min(reads_under_way, (bytes_max + read_piece_bytes - 1) / read_piece_bytes);
   std::vector<int> asked;
@@ -311,7 +318,7 @@ QByteArray SftpFile::read_at(quint64 offset, quint64 bytes_max) {
   bool failed = false;
   for (const int id : asked) {
     QByteArray piece(read_piece_bytes, Qt::Uninitialized);
-    begin(link_, path_);  // each has its own time: over a slow link the last one comes long after the first
+    begin_moving(link_, path_);  // each has its own time: over a slow link the last one comes long after the first
     (*handle_)->eof = 0;  // of an earlier piece; every answer has to be taken, or what is asked next would get it
     const int got = sftp_async_read(*handle_, piece.data(), read_piece_bytes, static_cast<std::uint32_t>(id));
     failed |= got < 0;
@@ -325,12 +332,12 @@ QByteArray SftpFile::read_at(quint64 offset, quint64 bytes_max) {
 
 /// Each piece has its own time, for its way there as well.
 void SftpFile::write(const QByteArray& bytes) {
-  SftpWrites writes(link_, *handle_, [this] { begin(link_, path_); });
+  SftpWrites writes(link_, *handle_, [this] { begin_moving(link_, path_); });
   if (const std::uint32_t code = writes.write(bytes); code != SSH_FX_OK) Sftp::fail(link_, "writing", path_, static_cast<int>(code));
 }
 
 void SftpFile::sync() {
-  begin(link_, path_);
+  begin_moving(link_, path_);
   if (sftp_extension_supported(link_.sftp(), "fsync@openssh.com", "1") && sftp_fsync(*handle_) != SSH_OK)
     Sftp::fail(link_, "writing", path_);
 }

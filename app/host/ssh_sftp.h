@@ -115,6 +115,6 @@ class Sftp {
 };
 
 /// No call blocks for longer.
-inline constexpr int sftp_call_ms_max = 8'000;  // a start that waits for it says within 10 s why it fails
+inline constexpr int sftp_call_ms_max = 8'000;
 
 }  // namespace n2nq::app

@@ -71,11 +71,21 @@ void SshShared::look_at_deadline() {
   for (const OwnedFd& socket : sockets_) {
     const Way way = way_of(socket.get());
     is_lost = is_lost || way != Way::there;
-    if (way == Way::gives_no_answer)
-      problem.what_to_do = "What is sent to it does not even arrive. Is it still switched on, and is the network in order?";
+    if (way != Way::there) problem.what_to_do = still_there;
+    if (way == Way::gives_no_answer) problem.what_to_do.prepend("What is sent to it does not even arrive. ");
   }
   if (is_lost && problem.kind == SshProblem::Kind::silent) problem.kind = SshProblem::Kind::lost;
   close_locked(problem);
+}
+
+void SshShared::hurry_by(std::shared_ptr<StartDeadline> starts) {
+  const std::lock_guard lock(mutex_);
+  starts_ = std::move(starts);
+}
+
+int SshShared::step_ms(int limit_ms) const {
+  const std::lock_guard lock(mutex_);
+  return starts_ ? starts_->step_ms(limit_ms) : limit_ms;
 }
 
 bool SshShared::closed() const {
@@ -114,6 +124,12 @@ int SshShared::reach_left_ms() const {
   const std::lock_guard lock(mutex_);
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(reach_until_ - Clock::now()).count();
   return static_cast<int>(std::max<decltype(left)>(left, 0));
+}
+
+void SshShared::note_reached() {
+  const int took_ms = ssh_reach_ms_max - reach_left_ms();
+  const std::lock_guard lock(mutex_);
+  if (starts_) starts_->note_reached(took_ms);
 }
 
 std::deque<SshShared::Job> SshShared::take_jobs() {

@@ -3,7 +3,8 @@
 // messages in both directions.
 //
 // libssh calls may block in the socket. They are ended from outside by shutting the sockets down: when the session is closed, and when a
-// step takes longer than it may. Therefore nobody ever waits for the thread.
+// step takes longer than it may. Therefore nobody ever waits for the thread. Only a file of this machine can keep it: one whose file server is
+// away.
 #pragma once
 
 #include <QObject>
@@ -20,13 +21,14 @@
 #include "app/host/owned_fd.h"
 #include "app/host/ssh_problem.h"
 #include "app/host/ssh_questions.h"
+#include "app/host/start_deadline.h"
 
 namespace n2nq::app {
 
 class SshWorker;
 
-/// Connecting, key exchange and log-in together, but for what a person takes: a start says within 10 s why it fails.
-inline constexpr int ssh_reach_ms_max = 9'000;
+/// Connecting, key exchange and log-in together, but for what a person takes.
+inline constexpr int ssh_reach_ms_max = start_ms_max;
 
 /// What comes later than this by itself does so because this bench stood still: stopped, or on a machine without a free core. Nobody else's
 /// silence is counted in that time.
@@ -48,11 +50,17 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   void close(const SshProblem& why);
   /// To be run by the thread, in order. Without effect once it has ended.
   void give(Job job);
-  /// Closes when the step that is under way takes too long: with its problem, but where the network is silent with the advice for that. To
-  /// be called a few times a second: the time in which it was not does not count.
+  /// Closes when the step that is under way takes too long: with its problem, but where the network is silent, or the link
+  /// stands no longer, with the advice for that. To be called a few times a second: the time in which it was not does not count.
   void look_at_deadline();
 
   int silence_ms() const { return silence_ms_.load(); }
+  /// What is begun from now on has no more time than a start there. Null: it has its own.
+  void hurry_by(std::shared_ptr<StartDeadline> starts);
+
+  // --- both ---
+  /// What a step that may take `limit_ms` by itself may take now: less, where a start waits for it.
+  int step_ms(int limit_ms) const;
 
   // --- the session's thread ---
   bool closed() const;
@@ -67,6 +75,8 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   void begin_reach(int limit_ms = ssh_reach_ms_max);
   /// What is left of it for the next step.
   int reach_left_ms() const;
+  /// The host has let in.
+  void note_reached();
   /// Jobs that were given meanwhile.
   std::deque<Job> take_jobs();
   int wake_fd() const { return wake_.get(); }
@@ -100,6 +110,7 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   Clock::time_point step_began_, looked_at_;
   SshProblem deadline_problem_;
   Clock::time_point reach_until_;
+  std::shared_ptr<StartDeadline> starts_;
   std::atomic<int> silence_ms_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -17,12 +18,17 @@ namespace n2nq::app {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds end_wait_max{5};  // a proxy has one of them to end in order
+constexpr std::chrono::milliseconds end_look_every{5};
+
 struct Running {
   std::thread thread;
   std::shared_ptr<std::atomic<bool>> over;
 };
 
-/// Joined at the end of the program.
+/// Joined at the end of the program, but for what hangs.
 struct Left {
   /// Exit handlers run in the reverse order of their making. The cryptographic library makes its own when it is first used, and a thread
   /// that still says goodbye to its host would find the library gone: it has to be used before this is made.
@@ -31,19 +37,29 @@ struct Left {
     ssh_get_random(&unused, 1, 0);
   }
   ~Left() { join(); }
-  void join() {
+  /// Whether all have ended.
+  bool join() {
     std::list<Running> last;
     {
       const std::lock_guard lock(mutex);
       last.swap(threads);
     }
-    for (Running& running : last) running.thread.join();
+    const auto until = Clock::now() + end_wait_max;
+    bool all = true;
+    for (Running& running : last) {
+      while (!running.over->load() && Clock::now() < until) std::this_thread::sleep_for(end_look_every);
+      const bool is_over = running.over->load();
+      is_over ? running.thread.join() : running.thread.detach();
+      all = all && is_over;
+    }
+    return all;
   }
   std::mutex mutex;
   std::list<Running> threads;
 };
 
 bool look_up_left = false;
+std::atomic<bool> any_begun = false;
 
 Left& left() {
   static Left threads;
@@ -53,6 +69,7 @@ Left& left() {
 }  // namespace
 
 bool SshThreads::start(std::function<void()> body) {
+  any_begun = true;
   const std::lock_guard lock(left().mutex);
   auto& threads = left().threads;
   for (auto at = threads.begin(); at != threads.end();) {
@@ -86,9 +103,9 @@ void SshThreads::note_left_look_up() {
   look_up_left = true;
 }
 
-void SshThreads::exit_if_look_up_is_left(int code) {
-  if (!look_up_left) return;
-  left().join();
+void SshThreads::exit_if_any_is_left(int code) {
+  const bool hangs = any_begun && !left().join();
+  if (!hangs && !look_up_left) return;
   ::fflush(nullptr);
   ::_exit(code);
 }

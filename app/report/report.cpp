@@ -330,10 +330,16 @@ Table compared_table(const Comparison& comparison, const QStringList& names) {
         doubts.back() = doubts_of(row.back(), figure.few_samples[i], figure.clock_bounds[i], figure.floors_us[i]);
         if (bounded[i]) row.push_back(clock_cell(figure.clock_bounds[i]));
         if (i == 0) continue;
+        const bool few_in_one = figure.few_samples[0] || figure.few_samples[i];
+        const auto add_of_both = [&](double value) {
+          row.push_back(number(value));
+          doubts.resize(row.size());
+          if (few_in_one && std::isfinite(value)) doubts.back() += few_samples_words("one of the two");
+        };
         row.push_back(figure.differences[i].words(figure.is_time()));
-        row.push_back(number(figure.differences[i].difference));
+        add_of_both(figure.differences[i].difference);
         if (has_bound(static_cast<qsizetype>(i))) row.push_back(clock_cell(figure.differences[i].clock_bound));
-        row.push_back(number(figure.differences[i].percent));
+        add_of_both(figure.differences[i].percent);
       }
       table.rows.push_back(std::move(row));
       table.doubts.push_back(std::move(doubts));

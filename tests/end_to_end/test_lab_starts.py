@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Starts on several hosts that fail on one of them, or take long."""
 import json
+import os
 import re
 import shlex
 import socket
 import time
 
 from bench import BIN, hold_ups, run_with_nobody, stop_for
-from lab import RUN_FOLDERS, LabCase, main, places, pretend_lab
+from lab import RUN_FOLDERS, START_S, LabCase, main, places, pretend_lab
 from name_service import with_names
 
 # Stands in for sftp-server, and hands nothing on any more from the first folder of such a run.
@@ -65,9 +66,10 @@ class Starts(LabCase):
         self.lab.shape_links({"blackhole": True}, ["h2"])
         self.check_failed_start("h2")
 
-    def failed_start(self, bench):
-        """What a start on h1, h2 and h3 says that fails; all is taken down."""
+    def failed_start(self, bench, said=""):
+        """What a start on h1, h2 and h3 says that fails, behind what is known of that; all is taken down."""
         output, _ = bench.communicate(timeout=60)
+        output = said + output
         self.assertNotEqual(bench.returncode, 0, output)
         self.assertNotIn("latency ", output[output.rindex("verdict  "):])
         self.wait_for("all to be taken down", lambda: not any(self.lab.processes(host) for host in ("h1", "h2", "h3")))
@@ -79,7 +81,9 @@ class Starts(LabCase):
             self.lab.inside(name, "sh", "-c", f"rm -rf {RUN_FOLDERS}; mkdir -p {RUN_FOLDERS}; chmod 555 {RUN_FOLDERS}; "
                             f"chown -R lab /home/lab/.cache; chown root {RUN_FOLDERS}")
             self.addCleanup(self.lab.inside, name, "rm", "-rf", RUN_FOLDERS)
+        held_up_s = hold_ups()
         output = self.failed_start(self.start("quick", *places("h1", "h2", "h3"), out="unwritable"))
+        self.assert_start_failed_in_time("unwritable", held_up_s)
         for name in unwritable:
             self.assertRegex(output, rf"{name}: making the folder .*/runs/.* is not permitted. Give its user the right to write there, or give the host another folder")
         done = run_with_nobody(self.lab.bench_command("hosts", "check", "--json"), env=self.lab.environment())
@@ -95,14 +99,34 @@ class Starts(LabCase):
             self.lab.inside(name, "sh", "-c", "cat >/tmp/gate && chmod 755 /tmp/gate", text=GATE)
             self.lab.set_sshd(name, Subsystem="sftp /tmp/gate")
             self.addCleanup(self.lab.set_sshd, name, Subsystem="sftp internal-sftp")
-        begun = time.monotonic()
-        benches = {"h1": self.start("quick", *places("h1", "h3", "h3"), out="hangs-with-n2nq"),
-                   "h2": self.start("quick", *places("h3", "h2", "h3"), out="hangs-with-a-group")}
+        held_up_s, begun = hold_ups(), time.monotonic()
+        outs = {"h1": "hangs-with-n2nq", "h2": "hangs-with-a-group"}
+        benches = {"h1": self.start("quick", *places("h1", "h3", "h3"), out=outs["h1"]),
+                   "h2": self.start("quick", *places("h3", "h2", "h3"), out=outs["h2"])}
+        said = {name: "" for name in benches}
         for name, bench in benches.items():
-            output = self.failed_start(bench)
+            while "did not answer" not in said[name]:
+                piece = os.read(bench.stdout.fileno(), 1 << 16).decode()
+                self.assertNotEqual(piece, "", said[name])
+                said[name] += piece
+            told_s = time.time() - (self.folder / outs[name] / "settings.yaml").stat().st_mtime - held_up_s()
+            print(f"{outs[name]}: told after {told_s:.1f} s")
+            self.assertLess(told_s, START_S)
+        for name, bench in benches.items():
+            output = self.failed_start(bench, said[name])
             print(f"over after {time.monotonic() - begun:.1f} s")
-            self.assertRegex(output, rf"died: {name} did not answer for 8 s at .*hangs-.* Does the disk there answer?")
+            self.assertRegex(output, rf"died: {name} did not answer for [3-9](\.\d)? s at .*hangs-.* Does the disk there answer?")
             self.assertEqual(output.count("did not answer"), 4, f"that it hangs, and that one try to bring back what is there did too; told, and in the verdict:\n{output}")
+
+    def test_a_host_that_answers_late_and_then_no_more_fails_in_time(self):
+        """Each of two log-ins takes more than a second, and then nothing is run."""
+        self.assertEqual(self.start("quick", *places("h1", "h2", "h3"), "--set", "senders.messages=10", out="before").wait(timeout=120), 0)
+        self.lab.inside("h2", "sed", "-i", "1i account optional pam_exec.so /bin/sleep 1.1", "/etc/pam.d/sshd")
+        self.addCleanup(self.lab.inside, "h2", "sed", "-i", "1d", "/etc/pam.d/sshd")
+        self.lab.inside("h2", "sh", "-c", "cat >/home/lab/.bashrc", text="sleep 4718\n")
+        self.addCleanup(self.lab.inside, "h2", "sh", "-c", "rm /home/lab/.bashrc; pkill -f '^sleep 4718' || true")
+        output = self.check_failed_start("h2", "Does something that is read at each login there (.bashrc) wait")
+        self.assertLess(float(re.search(r"a command on h2 did not end within ([0-9.]+) s", output)[1]), 7, "log-ins have taken the rest")
 
     def test_addresses_at_which_n2nq_cannot_listen_or_is_not_reached_are_named_with_their_setting(self):
         hosts = self.lab.folder / "hosts.yaml"
@@ -110,7 +134,9 @@ class Starts(LabCase):
         self.addCleanup(hosts.write_text, kept)
         address = f"data_address: {self.lab.hosts['h1']['address']}\n"
         hosts.write_text(kept.replace(address, "data_address: 192.0.2.77\n"))
+        held_up_s = hold_ups()
         output = self.failed_start(self.start("quick", *places("h1", "h2", "h3"), out="elsewhere"))
+        self.assert_start_failed_in_time("elsewhere", held_up_s)
         self.assertRegex(output, r"N2NQ on h1 died: .*cannot listen on 192.0.2.77.* Is 192.0.2.77 \(data address of h1\) one of its addresses\?")
         hosts.write_text(kept.replace(address, "data_address: 127.0.0.1\n"))
         output = self.failed_start(self.start("quick", *places("h1", "h2", "h3"), "--set", "limits.connect_deadline_s=2", out="loopback"))

@@ -80,6 +80,35 @@ TEST(case_library, copies_nothing_that_is_no_case_files_text) {
   EXPECT_EQ(QFileInfo(library.copy(library.load("3-delay"), error)).fileName(), "delay.yaml") << error.toStdString();
 }
 
+TEST(case_library, deletes_only_what_it_can_put_back_and_puts_it_back_whole) {
+  const QTemporaryDir folder;
+  const QString path = folder.filePath("mine.yaml"), large = folder.filePath("large.yaml");
+  const QByteArray text = "title: mine\n# as it was", other = "title: another one\n";
+  const auto write = [&path](const QByteArray& bytes) {
+    QFile file(path);
+    return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size();
+  };
+  const auto read = [&path] {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+  };
+  QString error;
+  QFile file(large);
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly) && file.resize(settings_file_bytes_max + 1));
+  EXPECT_FALSE(CaseLibrary::remove(large, error));
+  EXPECT_TRUE(QFile::exists(large) && error.contains(large)) << error.toStdString();
+  ASSERT_TRUE(write(text));
+  const auto removed = CaseLibrary::remove(path, error);
+  ASSERT_TRUE(removed) << error.toStdString();
+  EXPECT_FALSE(QFile::exists(path));
+  ASSERT_TRUE(write(other));
+  EXPECT_TRUE(CaseLibrary::restore(*removed).contains("is there again"));
+  EXPECT_EQ(read(), other);
+  ASSERT_TRUE(QFile::remove(path));
+  EXPECT_EQ(CaseLibrary::restore(*removed), "");
+  EXPECT_EQ(read(), text);
+}
+
 TEST(case_library, says_where_it_does_not_list_all) {
   const QTemporaryDir folder;
   const auto make = [&folder](int number) {

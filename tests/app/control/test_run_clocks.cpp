@@ -39,6 +39,35 @@ TEST_F(RunClocksTest, a_group_that_waits_is_asked_whenever_it_says_what_it_knows
   expect_over(Verdict::clean);
 }
 
+TEST_F(RunClocksTest, a_late_start_is_told_with_what_its_clock_may_err_and_only_beyond_that) {
+  make_endless();
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  measure::ClockReport known;
+  known.bound.estimation_ns = known.worst.estimation_ns = 30'000'000;
+  for (const Role role : {Role::senders, Role::receivers}) {
+    ASSERT_TRUE(wait_state(role, ProcessState::running));
+    say_clock(role, known);
+  }
+  ASSERT_TRUE(wait_until([this] {
+    const ClockBounds& clocks = control->figures().clocks;
+    return clocks.senders_offset.total_us() == 30'000 && clocks.receivers_offset.total_us() == 30'000;
+  }));
+  const auto say_late = [this](Role role, std::int64_t late_ns) {
+    host.process[role]->say({{"type", "state"}, {"state", "running"}, {"now_ns", 1}, {"started_late_ns", late_ns}});
+  };
+  say_late(Role::senders, 79'000'000);
+  say_late(Role::receivers, 81'000'000);
+  const QString told = QString::fromUtf8("Receivers started 81 ms ± 30 ms behind the common start");
+  ASSERT_TRUE(wait_until([&] { return messages.contains(told); })) << messages.join('\n').toStdString();
+  control->stop_all();
+  ASSERT_TRUE(wait_finished());
+  EXPECT_TRUE(control->outcome().reasons.contains(told)) << control->outcome().reasons.join('\n').toStdString();
+  for (const QStringList& all : {messages, control->outcome().reasons}) {
+    EXPECT_TRUE(all.filter("Senders started").isEmpty()) << all.join('\n').toStdString();
+  }
+}
+
 TEST_F(RunClocksTest, what_the_first_of_three_processes_saw_of_its_clock_counts) {
   make_endless();
   control->start_all();

@@ -72,6 +72,33 @@ TEST_F(RunHostsTest, one_host_that_fails_takes_down_the_others_even_those_still_
   EXPECT_FALSE(host.brought.contains(Role::receivers)) << "it never ran";
 }
 
+TEST_F(RunHostsTest, a_host_has_its_time_from_its_own_start_and_without_what_a_person_took) {
+  auto given = options();
+  given.unattended = false;
+  given.deadlines.other_starts = 2'000;
+  for (const bool asked : {false, true}) {
+    SCOPED_TRACE(asked);
+    host = PretendHost();
+    finished = 0;
+    host.behaviour[Role::senders].fails_to_start = true;
+    host.unreachable = {"lab-3"};
+    make(given, on_three_hosts());
+    control->start(Role::broker);
+    if (asked) control->start(Role::receivers);
+    QElapsedTimer since;
+    since.start();
+    ASSERT_TRUE(wait_until([&] { return since.hasExpired(given.deadlines.other_starts); }));
+    if (asked) host.asked_ms = since.elapsed();
+    if (!asked) control->start(Role::receivers);
+    control->start(Role::senders);
+    since.restart();
+    ASSERT_TRUE(wait_until([&] { return since.hasExpired(4 * given.deadlines.other_starts_min); }));
+    emit host.process[Role::receivers]->file_put();
+    ASSERT_TRUE(wait_finished());
+    EXPECT_EQ(reasons(), "Senders on lab-2 could not be started: the pretend host has no such program");
+  }
+}
+
 TEST_F(RunHostsTest, in_a_window_what_may_keep_a_group_from_n2nq_is_told_and_the_run_goes_on_waiting) {
   host.behaviour[Role::senders].connects = false;
   auto given = options();

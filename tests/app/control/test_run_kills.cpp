@@ -79,6 +79,41 @@ TEST_F(RunKillsTest, what_a_host_does_not_end_hears_nothing_any_more_and_is_not_
   }
 }
 
+/// As an account that is megabytes is, over a slow link.
+TEST_F(RunKillsTest, who_has_ended_is_not_signalled_and_what_it_said_last_is_waited_for_until_a_second_stop) {
+  for (const bool again : {false, true}) {
+    host = PretendHost();
+    finished = 0;
+    host.behaviour[Role::senders].runs_on = true;
+    host.behaviour[Role::receivers].bye_is_late = true;
+    Settings settings = small();
+    settings.limits.drain_s = 0;
+    auto given = options_with_short_ends();
+    given.deadlines.senders_stop = given.deadlines.stop_margin = 3'000;  // they end before that, however busy this machine is
+    given.deadlines.hurry = 50;
+    make(given, settings);
+    control->start_all();
+    ASSERT_TRUE(wait_running());
+    ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running));
+    control->stop_all();
+    ASSERT_TRUE(wait_until([this] { return host.terminated[Role::broker] > 0; })) << "which waits for the receivers' end";
+    if (again) {
+      control->stop_all();
+    } else {
+      QElapsedTimer since;
+      since.start();
+      ASSERT_TRUE(wait_until([&] { return since.elapsed() > 10 * given.deadlines.process.term_to_kill; }));
+      host.process[Role::receivers]->bring_bye();
+    }
+    ASSERT_TRUE(wait_finished());
+    EXPECT_EQ(host.terminated[Role::receivers], 0);
+    EXPECT_EQ(host.killed[Role::receivers] > 0, again);
+    EXPECT_EQ(reasons().find("may run on"), std::string::npos) << reasons();
+    if (!again) expect_over(Verdict::stopped);
+    control.reset();
+  }
+}
+
 TEST_F(RunKillsTest, what_does_not_even_end_when_it_is_killed_is_not_waited_for) {
   let_receivers_outlive_their_killing();
   control->start_all();

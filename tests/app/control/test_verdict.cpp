@@ -71,6 +71,10 @@ TEST_F(VerdictTest, senders_that_were_held_back_are_told_and_taint_nothing) {
                                                  "senders of large messages were held back for 6.5 s by the memory budget (256 MiB), half of "
                                                  "which is for those that have not come whole",
                                                  "senders were held back for less than 0.1 s by receivers most of which were behind"}));
+  record.broker_restarted = true;
+  const RunResult restarted = finish();
+  EXPECT_TRUE(restarted.outcome.reasons.contains("senders were held back for 3.2 s by the memory budget (256 MiB), since N2NQ was restarted"))
+      << text(restarted.outcome);
 }
 
 TEST_F(VerdictTest, latencies_that_cannot_be_degrade_the_run) {

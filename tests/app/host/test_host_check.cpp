@@ -249,7 +249,9 @@ TEST_F(HostCheckTest, one_machine_alone_tells_its_floor_and_this_machine_what_it
     for (const CheckItem item : {CheckItem::architecture, CheckItem::kernel, CheckItem::cores, CheckItem::clock, CheckItem::floor})
       EXPECT_EQ(full.of(item).state, CheckState::good) << "that has nothing to do with it" << all;
   }
-  lab->inside(1, {"umount", "/small/n2nq/runs", "/small"});
+  lab->inside(1, {"sh", "-c", "umount /small/n2nq/runs && mount -o remount,size=20g /small"});
+  EXPECT_EQ(check_again().of(CheckItem::disk).text.toStdString(), "20 GiB") << "tenths tell nothing, and would take the unit's room";
+  lab->inside(1, {"umount", "/small"});
 }
 
 TEST_F(HostCheckTest, a_machine_without_memory_for_what_is_not_in_the_logs_yet_is_not_green) {

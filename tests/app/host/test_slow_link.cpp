@@ -7,6 +7,7 @@
 #include <QFileInfo>
 #include <QTemporaryDir>
 #include <algorithm>
+#include <optional>
 
 #include "app/host/check_advice.h"
 #include "app/host/host_check.h"
@@ -145,24 +146,47 @@ TEST_F(SlowLinkTest, a_program_that_nobody_waits_for_any_more_is_sent_no_further
   shape("1ms", "0");
 }
 
-/// What a receivers' process of a large run says last is megabytes, and its host says that it has ended before that has come over.
-TEST_F(SlowLinkTest, what_a_program_says_last_comes_whole) {
-  constexpr qsizetype last_bytes = 800'000;  // over ten seconds
-  HostPool pool(person, programs_folder);
-  const auto host = pool.host(lab->host(1));
-  host->with_control(host.get(), [](const SshProblem&, SshSession*) {});
-  ASSERT_TRUE(wait_until([&] { return host->control() != nullptr; }));
-  shape("1ms", "640kbit");
-  const QByteArray command = "head -c " + QByteArray::number(last_bytes) + " /dev/zero; exit 3";
-  SshExec program(*host->control(), command, SshExec::late_ms_max_of_program);
-  qsizetype came_bytes = 0;
-  int code = -1;
-  QObject::connect(&program, &SshExec::output, [&](const QByteArray& bytes) { came_bytes += bytes.size(); });
-  QObject::connect(&program, &SshExec::ended, [&](const SshExit& how) { code = how.lost.none() ? how.code : -2; });
-  EXPECT_TRUE(wait_until([&] { return code != -1; }));
-  EXPECT_EQ(code, 3);
-  EXPECT_EQ(came_bytes, last_bytes);
-  shape("1ms", "0");
+/// What a receivers' process of a large run says last is megabytes, and its host says that it has ended before that has come over. Behind a
+/// Stop it is told to end meanwhile, and killed behind a second one.
+TEST_F(SlowLinkTest, what_a_program_says_last_comes_whole_unless_it_is_killed_and_who_has_ended_is_not_signalled) {
+  constexpr qsizetype last_bytes = 1'000'000;  // over twelve seconds
+  QTemporaryDir folder;
+  QFile program(folder.filePath("n2nq-broker"));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
+  program.write("#!/bin/sh\n[ \"$1\" != --version ] || exec echo n2nq-broker " N2NQ_VERSION "\nread word\nhead -c " +
+                QByteArray::number(last_bytes) + " /dev/zero | tr '\\0' '\\2'\nexit 3\n");
+  program.close();
+  HostPool pool(person, folder.path());
+  for (const bool killed : {false, true}) {
+    const auto launcher = pool.launcher(lab->host(1));
+    bool started = false, exited = false;
+    qsizetype came_bytes = 0;
+    QString trouble;
+    std::optional<ProcessExit> exit;
+    const auto on_trouble = [&](const QString& why) { trouble = why; };
+    QObject::connect(launcher.get(), &Launcher::file_put, [&] { launcher->start("n2nq-broker"); });
+    QObject::connect(launcher.get(), &Launcher::started, [&] { started = true; });
+    QObject::connect(launcher.get(), &Launcher::failed, on_trouble);
+    QObject::connect(launcher.get(), &Launcher::not_killed, on_trouble);
+    QObject::connect(launcher.get(), &Launcher::output, [&](const QByteArray& bytes) { came_bytes += bytes.count('\2'); });
+    QObject::connect(launcher.get(), &Launcher::exited, [&] { exited = true; });
+    QObject::connect(launcher.get(), &Launcher::gone, [&](const ProcessExit& how) { exit = how; });
+    launcher->put_file("n2nq-broker");
+    ASSERT_TRUE(wait_until([&] { return started || !trouble.isEmpty(); }));
+    ASSERT_TRUE(started) << trouble.toStdString();
+    shape("1ms", "640kbit");
+    launcher->write("go\n");
+    ASSERT_TRUE(wait_until([&] { return exited || exit; }));
+    EXPECT_LT(came_bytes, last_bytes) << "else this says nothing: is the link as slow as it should be?";
+    killed ? launcher->kill() : launcher->terminate();
+    ASSERT_TRUE(wait_until([&] { return exit.has_value(); }));
+    EXPECT_EQ(exit->code, 3);
+    EXPECT_EQ(exit->signal, 0);
+    EXPECT_TRUE(exit->lost.isEmpty()) << exit->lost.toStdString();
+    EXPECT_EQ(came_bytes < last_bytes, killed) << came_bytes;
+    EXPECT_EQ(trouble, "");
+    shape("1ms", "0");
+  }
 }
 
 TEST_F(SlowLinkTest, commands_that_are_let_go_of_before_they_have_begun_leave_nothing_open_there) {

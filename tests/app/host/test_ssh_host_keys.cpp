@@ -4,6 +4,7 @@
 
 #include <QScopeGuard>
 
+#include "tests/app/host/silent_file.h"
 #include "tests/app/host/ssh_session_kit.h"
 
 namespace n2nq::app {
@@ -11,6 +12,7 @@ namespace {
 
 using testing::Agent;
 using testing::AgentGate;
+using testing::SilentFile;
 using testing::SshSessionTest;
 
 TEST_F(SshSessionTest, an_unknown_key_is_asked_about_and_added) {
@@ -131,6 +133,29 @@ TEST_F(SshSessionTest, a_file_of_known_keys_that_cannot_be_read_is_not_taken_for
   }
   config.known_hosts_files = {lab->known_hosts(), "/dev/null", folder.filePath("not/there"), folder.path()};
   EXPECT_TRUE(gets_in()) << told();
+}
+
+/// Its thread hangs until that answers again.
+TEST_F(SshSessionTest, a_file_server_that_is_away_ends_what_needs_a_file_of_it) {
+  const QString known = folder.filePath("known_hosts"), key = new_key("key");
+  ASSERT_TRUE(QFile::copy(lab->known_hosts(), known));
+  ASSERT_TRUE(QFile::setPermissions(known, QFile::ReadOwner | QFile::WriteOwner));
+  ASSERT_TRUE(QFile::remove(key + ".pub"));
+  const SilentFile keeps_known(known), keeps_key(key);
+  SshHostConfig by_known = config, by_key = config;
+  by_known.known_hosts_files = {known};
+  by_key.identities_only = true;
+  by_key.identity_files = {key};
+  const std::pair<SshHostConfig, QString> each[] = {{by_known, known}, {by_key, key}};
+  std::vector<std::unique_ptr<SshSession>> sessions;
+  for (const auto& [of_file, file] : each) sessions.push_back(make(of_file));
+  for (const auto& one : sessions) one->open();
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    ASSERT_TRUE(wait_until([&] { return sessions[i]->state() == SshSession::State::ended; })) << each[i].second.toStdString();
+    EXPECT_EQ(sessions[i]->problem().kind, SshProblem::Kind::settings);
+    const QString told = sessions[i]->problem().text();
+    EXPECT_TRUE(told.startsWith("h1: it takes too long to read " + each[i].second)) << told.toStdString();
+  }
 }
 
 TEST_F(SshSessionTest, a_key_that_cannot_be_noted_lets_nobody_in_though_it_was_said_to_be_right) {

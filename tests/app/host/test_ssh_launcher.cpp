@@ -296,6 +296,23 @@ TEST_F(SshLauncherTest, the_noise_of_login_scripts_is_not_heard) {
   EXPECT_GE(children.count("ran on"), 2);
 }
 
+TEST_F(SshLauncherTest, what_goes_on_printing_in_the_background_puts_off_no_end) {
+  constexpr int lines_a_second = 10, told_within_s = 10;
+  const LoginScript script(*lab, 1);
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  script.set("while printf '%01000d\\n' 0; do sleep 0.1; done &");
+  launcher->start("n2nq-broker");
+  ASSERT_TRUE(wait_until([this] { return started || !failure.isEmpty(); }) && started) << told();
+  launcher->write(configure_broker);
+  ASSERT_TRUE(wait_until([this] { return output.contains("\"hello\"") && output.count("000\n") > lines_a_second; }));
+  launcher->write("{\"type\":\"bye\"}\n");
+  ASSERT_TRUE(wait_gone());
+  EXPECT_EQ(exit->code, 0);
+  ASSERT_TRUE(output.contains("\"bye\""));
+  EXPECT_LT(output.mid(output.indexOf("\"bye\"")).count("000\n"), lines_a_second * told_within_s);
+}
+
 /// As Debian's sshd_config has it. A first line that is empty reads as the length of a packet that would never be complete.
 TEST_F(SshLauncherTest, nor_is_it_where_sftp_is_begun_through_the_shell_that_reads_them) {
   lab->change_sshd(1, "s|internal-sftp|/usr/lib/openssh/sftp-server|");

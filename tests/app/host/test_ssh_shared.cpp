@@ -22,6 +22,7 @@ struct SshSharedTest : ::testing::Test {
   using Clock = SshShared::Clock;
   static constexpr int step_ms = 400;
   static constexpr milliseconds patience{60'000}, held_up_min{200};
+  static constexpr const char* is_slow = "Is it slow?";
   QObject owner;
   std::shared_ptr<SshShared> shared = std::make_shared<SshShared>(&owner);
   Clock::time_point began;  // the step; later by what was stood still on purpose since
@@ -31,7 +32,7 @@ struct SshSharedTest : ::testing::Test {
   void begin_step() {
     began = looked_at = Clock::now();
     held_up = {};
-    shared->begin_step(step_ms, {SshProblem::Kind::silent, "took too long", {}});
+    shared->begin_step(step_ms, {SshProblem::Kind::silent, "took too long", is_slow});
   }
   /// As a session's owner does a few times a second while its thread runs.
   void look() {
@@ -127,6 +128,7 @@ TEST_F(SshSharedTest, a_connection_that_the_kernel_has_given_up_is_lost_and_not_
     begin_step();
     closed_after_ms();
     EXPECT_EQ(shared->why_closed().kind, given_up ? SshProblem::Kind::lost : SshProblem::Kind::silent);
+    EXPECT_EQ(shared->why_closed().what_to_do, given_up ? still_there : is_slow);
   }
 }
 

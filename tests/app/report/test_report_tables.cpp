@@ -123,13 +123,16 @@ TEST_F(ReportTables, SayHowFinePercentilesOfOneServiceAre) {
 
 class ComparedReport : public testing::Test {
  protected:
-  /// Of two runs, of which the second asked for this.
-  Report report(const Json& requests) {
+  /// Of two runs of 1,000 deliveries, of which the second asked for this, or has so many.
+  Report report(const Json& requests, int deliveries = 1000) {
     std::vector<DrawnRun> runs;
     for (const char* name : {"first", "second"}) {
       const QString run_folder = folder.filePath(name);
       make_run(run_folder, {});
-      change_summary(run_folder, [&](Json& summary) { summary["settings"]["queue"]["requests"] = runs.empty() ? Json(false) : requests; });
+      change_summary(run_folder, [&](Json& summary) {
+        summary["settings"]["queue"]["requests"] = runs.empty() ? Json(false) : requests;
+        summary["latency_us"]["count"] = runs.empty() ? 1000 : deliveries;
+      });
       QString error;
       auto run = read_run(run_folder, error);
       EXPECT_TRUE(run) << error.toStdString();
@@ -165,6 +168,16 @@ TEST_F(ComparedReport, TellsOfManyRequestsTheFirstOnesAndAllInTheTable) {
   EXPECT_TRUE(above.contains(", prefetch 1 and R002: S001") && above.contains(", prefetch 1 and 2 more")) << above.toStdString();
   EXPECT_FALSE(above.contains("all receivers")) << above.toStdString();
   EXPECT_TRUE(all.contains(" and all receivers: S001") && all.contains(" and nobody: S001")) << all.toStdString();
+}
+
+TEST_F(ComparedReport, SaysOfDifferencesToThatFewSamplesAreBehindThem) {
+  const QString few = "fewer than 10 samples above ", difference = QString::fromUtf8("B − A");
+  const Report told = report(false, 900);
+  auto p99 = row_of(told, "comparison", "latency_us.p99");
+  EXPECT_EQ(p99["remarks"], "B: " + few + "it; " + difference + ", " + difference + " (%): " + few + "one of the two");
+  EXPECT_EQ(row_of(told, "comparison", "latency_us.p50")["remarks"], "");
+  EXPECT_EQ(html(told.tables.front()).count("class=\"number few\""), 3);
+  EXPECT_FALSE(row_of(report(false), "comparison", "latency_us.p99").contains("remarks"));
 }
 
 TEST_F(ComparedReport, SaysWhereNothingDiffers) {

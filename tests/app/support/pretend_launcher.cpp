@@ -22,6 +22,10 @@ using Json = nlohmann::json;
 constexpr std::int64_t broker_clock_ns = 5'000'000'000;
 constexpr int port = 40001;
 
+QByteArray line_of(const Json& object) {
+  return QByteArray::fromStdString(object.dump()) + '\n';
+}
+
 const char* role_word(Role role) {
   return role == Role::broker ? "broker" : role == Role::senders ? "senders" : "receivers";
 }
@@ -166,6 +170,7 @@ void PretendLauncher::terminate() {
 void PretendLauncher::kill() {
   ++host_.killed[role_];
   if (!behaviour().host_refuses.isEmpty()) return emit not_killed(behaviour().host_refuses);
+  if (std::exchange(bye_on_its_way_, false)) return emit gone({});
   if (!behaviour().outlives_kill) end(0, SIGKILL);
 }
 
@@ -175,7 +180,7 @@ void PretendLauncher::end_input() {
 }
 
 void PretendLauncher::say(const Json& object) {
-  if (running_) emit output(QByteArray::fromStdString(object.dump()) + '\n');
+  if (running_) emit output(line_of(object));
 }
 
 void PretendLauncher::say_waiting(const char* what_for) {
@@ -203,6 +208,7 @@ void PretendLauncher::hear(const Json& object) {
     end_traffic();
   } else if (type == "bye" && !deaf) {
     QTimer::singleShot(behaviour().bye_ms, this, [this] {
+      if (behaviour().bye_is_late) return end_before_bye_comes();
       say(bye());
       if (host_.salvage_lost_behind_bye && configure_.contains("salvage")) return lose_link(QString::fromStdString(name_ + " is away again"));
       end(0, 0);
@@ -297,6 +303,19 @@ void PretendLauncher::end(int code, int signal) {
         emit gone({code, signal, {"a line of stderr", QString("last words of ") + role_word(role_)}});
       },
       Qt::QueuedConnection);
+}
+
+void PretendLauncher::end_before_bye_comes() {
+  running_ = false;
+  --host_.alive;
+  bye_on_its_way_ = true;
+  emit exited();
+}
+
+void PretendLauncher::bring_bye() {
+  bye_on_its_way_ = false;
+  emit output(line_of(bye()));
+  emit gone({});
 }
 
 void PretendLauncher::lose_link(const QString& why) {

@@ -30,6 +30,7 @@ struct Behaviour {
   bool outlives_kill = false;      // as what waits for a dead disk
   bool silent_in_traffic = false;  // answers no stats
   int bye_ms = 0;                  // so long after it was told to it ends
+  bool bye_is_late = false;        // then it has ended, and what it said last is on its way until the test brings it
   bool ends_by_itself = true;      // broker: false: goes on when all senders have ended
   bool connects = true;            // workers: false: wait for N2NQ for ever
   bool runs_on = false;            // senders: go on until they are stopped
@@ -58,6 +59,7 @@ struct PretendHost {
   std::set<std::string> away;               // hosts whose links are cut: what is put there fails, and bringing back waits for the test
   std::set<std::string> asks_nothing;       // hosts that were told to ask a person for nothing any more
   std::set<std::string> unreachable;        // hosts that a launcher never gets to: neither put nor failed
+  qint64 asked_ms = 0;                      // a person, since the present processes were put
   QString problem;                          // what the factory has against every settings; empty: nothing
   std::function<void()> looked_at_again;    // as a run begins; may be empty
   std::map<Role, std::string> launched_on;  // the host of each role's last launcher
@@ -86,6 +88,7 @@ class PretendLauncher : public Launcher {
   QString folder_there(const QString& local_folder) const override { return put_ ? local_folder : QString(); }
   void put_file(const QString& program) override;
   void put_without_asking() override { host_.asks_nothing.insert(name_); }
+  qint64 asked_ms() const override { return host_.asked_ms; }
   QString not_reached() const override;
   void start(const QString& program) override;
   void write(const QByteArray& bytes) override;
@@ -106,6 +109,8 @@ class PretendLauncher : public Launcher {
   void say_waiting(const char* what_for);
   void say_connected();
   void end_traffic();
+  /// Where that is late.
+  void bring_bye();
   void lose_link(const QString& why);
   /// Behind bring_back_waits: its host is reached again, or was waited for as long as that is done.
   void end_waiting(bool reached_again);
@@ -118,6 +123,7 @@ class PretendLauncher : public Launcher {
   void reach(Moment moment);
   void say_state(const std::string& state);
   void end(int code, int signal);
+  void end_before_bye_comes();
   int amount(const char* role) const;
   nlohmann::json stats(std::uint64_t id) const;
   nlohmann::json bye() const;
@@ -133,6 +139,7 @@ class PretendLauncher : public Launcher {
   nlohmann::json configure_;
   bool running_ = false;
   bool ended_ = false;
+  bool bye_on_its_way_ = false;
 };
 
 class PretendFactory : public LauncherFactory {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Until when what is started on a host is to have answered. Each step on the way has a limit of its own, and a host that answers late again
+// and again, and then no more, would take as long as all of them together until its start fails.
+//
+// Made with std::make_shared. Starts begin and end on one thread; the threads of the host's connections ask what a step may take.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+
+namespace n2nq::app {
+
+/// A start that fails says so within 10 s, and what was begun elsewhere is ended by then.
+inline constexpr int start_ms_max = 9'000;
+/// A host is far away, or busy: what takes no longer is no hang, however late it is.
+inline constexpr int slow_answer_ms = 3'000;
+
+class StartDeadline : public std::enable_shared_from_this<StartDeadline> {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit StartDeadline(int limit_ms = start_ms_max) : limit_(limit_ms) {}
+
+  /// A start begins, and is over when what this gives is destroyed. Of several the time of the last one is that of all: none is hurried by
+  /// one before it.
+  std::shared_ptr<void> begin();
+  /// True: a person is asked for something. False: they have answered, and the time begins anew: what they typed may be wrong, and a host
+  /// takes seconds to say so.
+  void stand_still(bool stands);
+  /// Of what is being sent: it begins, or gets on. The time since the last word of it does not count then.
+  void note_sent(bool begins);
+  /// So long the host took, without what a person did, to be reached and to let in: as long, and a quarter more, is no hang there. It is
+  /// logged in to twice.
+  void note_reached(int took_ms);
+  /// What a step that may take `limit_ms` by itself may take now.
+  int step_ms(int limit_ms) const;
+
+ private:
+  void end();
+
+  const std::chrono::milliseconds limit_;
+  mutable std::mutex mutex_;
+  int starts_ = 0;  // that are under way
+  Clock::time_point until_, sent_;
+  bool stands_ = false;
+  int slow_ms_ = slow_answer_ms;
+};
+
+}  // namespace n2nq::app
