@@ -392,8 +392,10 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::ThemeChange && theme_.choice() == ThemeChoice::system) theme_.follow_desktop();
   if (event->type() == QEvent::WindowActivate) {  // somebody may come from an editor
-    hosts_.look_again();
+    hosts_.glance();
     if (cases_ != nullptr) cases_->refresh();
+    // What it does meanwhile ends with a look of its own; beside a run the list would take a core from it.
+    if (results_page_ != nullptr && !results_page_->is_busy() && !busy()) results_page_->refresh();
   }
   return QMainWindow::event(event);
 }

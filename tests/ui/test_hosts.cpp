@@ -17,6 +17,7 @@
 
 #include "tests/ui/support/hosts_page_test.h"
 #include "ui/dialog/import_dialog.h"
+#include "ui/widget/middle_elided.h"
 
 using namespace n2nq;
 using namespace n2nq::ui_test;
@@ -226,12 +227,17 @@ class TestHosts : public HostsPageTest {
     bench->checker().find(true);
     QCoreApplication::processEvents();
     constexpr int around_px = 12;
+    constexpr int kernel_column = 2 + static_cast<int>(app::CheckItem::kernel);  // some are longer than any column: both ends stay
+    QVERIFY(dynamic_cast<ui::MiddleElided<>*>(table()->itemDelegateForColumn(kernel_column)) != nullptr);
     bool any_unknown = false;
     for (int row = 0; row < table()->model()->rowCount(); ++row) {
       for (int column = 2; column < table()->model()->columnCount(); ++column) {
-        const QString text = table()->model()->index(row, column).data().toString();
+        const QModelIndex cell = table()->model()->index(row, column);
+        const QString text = cell.data().toString(), told = cell.data(Qt::ToolTipRole).toString();
         any_unknown = any_unknown || text == QStringLiteral("unknown");
-        QVERIFY2(table()->fontMetrics().horizontalAdvance(text) + around_px <= table()->columnWidth(column), qPrintable(text));
+        const bool is_whole = table()->fontMetrics().horizontalAdvance(text) + around_px <= table()->columnWidth(column);
+        QVERIFY2(is_whole || column == kernel_column, qPrintable(text));
+        if (text.startsWith(QStringLiteral("✓ "))) QVERIFY2(told.startsWith(text.mid(2) + u'\n'), qPrintable(told));
       }
     }
     QVERIFY(any_unknown);
@@ -392,6 +398,16 @@ class TestHosts : public HostsPageTest {
     const QList<int> before = places();
     bench->checker().find(false);
     QCOMPARE(places(), before);
+  }
+
+  /// Nobody is to mend NTP for it.
+  void clocks_that_are_days_apart_are_told_to_be_usual() {
+    bench->hosts().put(named("lab-1"));
+    constexpr int column = 2 + static_cast<int>(app::CheckItem::clock);
+    const auto* model = table()->model();
+    for (const QVariant& told : {model->headerData(column, Qt::Horizontal, Qt::ToolTipRole), model->index(1, column).data(Qt::ToolTipRole)}) {
+      QVERIFY2(told.toString().contains(QStringLiteral("so days are usual")), qPrintable(told.toString()));
+    }
   }
 
   void a_file_that_cannot_be_read_is_no_invitation() {

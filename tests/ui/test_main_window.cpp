@@ -3,11 +3,16 @@
 #include <QAbstractButton>
 #include <QComboBox>
 #include <QDialog>
+#include <QFile>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenu>
+#include <QMessageBox>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QScreen>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QTabBar>
 #include <QTableWidget>
@@ -45,6 +50,7 @@ class TestMainWindow : public QObject {
   void a_changed_preset_says_modified();
   void save_as_refuses_bad_names_and_saves_good_ones();
   void save_as_keeps_what_is_refused_and_says_so();
+  void ones_own_preset_is_deleted_and_its_settings_stay();
   void what_fetching_waits_for_goes_when_it_goes_on();
   void pages_are_chosen_by_keys();
   void charts_move_to_their_page_in_a_low_window();
@@ -279,6 +285,38 @@ void TestMainWindow::save_as_keeps_what_is_refused_and_says_so() {
   QVERIFY(ui_test::file_text(bench.folder() + QStringLiteral("/presets/my own case.yaml")).isEmpty());
 }
 
+void TestMainWindow::ones_own_preset_is_deleted_and_its_settings_stay() {
+  BenchWindow bench;
+  // Chooses to delete the chosen one and answers what is asked then; false: that could not be chosen.
+  const auto answer = [&bench](const QString& text) {
+    auto* menu = bench.find<QPushButton>(QStringLiteral("button_preset"))->menu();
+    menu->popup({});
+    auto* entry = menu->findChild<QAction*>(QStringLiteral("delete_preset"));
+    if (entry == nullptr) return menu->close(), false;
+    bool answered = false;
+    QTimer::singleShot(0, &bench.window(), [&] {
+      const auto* box = bench.find<QMessageBox>(QStringLiteral("delete_preset_question"));
+      for (QAbstractButton* each : box == nullptr ? QList<QAbstractButton*>() : box->buttons()) {
+        if (each->text().remove(u'&') == text) answered = true, QTest::mouseClick(each, Qt::LeftButton);
+      }
+    });
+    QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(entry).center());
+    return answered;
+  };
+  QVERIFY2(!answer(QStringLiteral("Delete")), "it comes with the program");
+  bench.set({{"senders.amount", "4"}});
+  QCOMPARE(bench.window().presets().save_as(QStringLiteral("mine")), QString());
+  const QString file = bench.folder() + QStringLiteral("/presets/mine.yaml");
+  QVERIFY(answer(QStringLiteral("Keep it")));
+  QVERIFY(QFile::exists(file));
+  QCOMPARE(bench.window().presets().name(), QStringLiteral("mine"));
+  QVERIFY(answer(QStringLiteral("Delete")));
+  QVERIFY(!QFile::exists(file));
+  QCOMPARE(bench.find<QWidget>(QStringLiteral("button_preset"))->accessibleDescription(), QStringLiteral("no preset"));
+  QCOMPARE(bench.form().text(QStringLiteral("senders.amount")), QStringLiteral("4"));
+  QVERIFY(!answer(QStringLiteral("Delete")));
+}
+
 void TestMainWindow::what_fetching_waits_for_goes_when_it_goes_on() {
   BenchWindow bench;
   const QString why = QStringLiteral("Fetching logs waits: h3 is away");
@@ -297,8 +335,13 @@ void TestMainWindow::pages_are_chosen_by_keys() {
   QTest::keyClick(&bench.window(), Qt::Key_F1);
   QVERIFY(bench.find<QWidget>(QStringLiteral("help_page"))->isVisible());
   const QString help = bench.find<QTextBrowser>(QStringLiteral("help_text"))->toPlainText();
-  for (const char* word : {"±", "no finer", "grey", "disturbed", "parked", "cut off", "log incomplete"})  // that the page Bench shows
+  for (const char* word :
+       {"±", "no finer", "grey", "floor", "disturbed", "parked", "cut off", "log incomplete", "mean lowest 95 %", "retention",
+        "unrequested", "skipped", "prefetch", "warm-up", "draining", "bench CPU", "◯", "◇", "knee"})  // that the window shows
     QVERIFY2(help.contains(u'\n' + QString::fromUtf8(word) + u'\n'), word);
+  QVERIFY2(help.contains(QStringLiteral("clocks ±")), "that of a test case's figure is another one");
+  const QString status = bench.find<QWidget>(QStringLiteral("status_strip"))->toolTip();
+  QVERIFY2(status.endsWith(QStringLiteral("bench CPU: of one core, in the last second")), qPrintable(status));
   QTest::keyClick(&bench.window(), Qt::Key_1, Qt::ControlModifier);
   QVERIFY(bench.find<QWidget>(QStringLiteral("bench_page"))->isVisible());
   const std::pair<Qt::Key, const char*> pages[] = {
@@ -356,6 +399,8 @@ void TestMainWindow::the_window_fits_into_1280_by_720() {
     QCoreApplication::processEvents();
     QCOMPARE(bench.window().size(), QSize(1280, 720));
   }
+  bench.window().show_page(QStringLiteral("Help"));
+  QCOMPARE(bench.find<QTextBrowser>(QStringLiteral("help_text"))->horizontalScrollBar()->maximum(), 0);
 }
 
 void TestMainWindow::the_longest_words_about_progress_are_not_cut() {

@@ -21,6 +21,7 @@ class TestMessages : public QObject {
   void a_long_message_has_two_lines_and_moves_nothing();
   void a_message_goes_when_it_is_not_so_any_more();
   void to_dismiss_them_leaves_the_keyboard_where_it_was();
+  void so_it_does_by_keys();
 };
 
 QPoint place(BenchWindow& bench, const char* name) {
@@ -56,6 +57,22 @@ void TestMessages::to_dismiss_them_leaves_the_keyboard_where_it_was() {
   QVERIFY(before != nullptr);
   bench.window().bench_page()->messages()->add(ui::MessageBar::Kind::bad, QStringLiteral("Something is wrong"));
   QVERIFY(bench.click(QStringLiteral("message_close")));
+  QVERIFY(!bench.find<QWidget>(QStringLiteral("message_bar"))->isVisible());
+  QCOMPARE(bench.window().focusWidget(), before);
+}
+
+void TestMessages::so_it_does_by_keys() {
+  BenchWindow bench;
+  bench.window().activateWindow();
+  QVERIFY(QTest::qWaitForWindowActive(&bench.window(), ui_test::deadline_ms));
+  bench.window().bench_page()->messages()->add(ui::MessageBar::Kind::bad, QStringLiteral("Something is wrong"));
+  auto* const before = bench.find<QWidget>(QStringLiteral("page_tabs"));
+  before->setFocus(Qt::TabFocusReason);
+  for (const char* next : {"message_more", "message_close"}) {
+    QTest::keyClick(bench.window().focusWidget(), Qt::Key_Tab);
+    QCOMPARE(bench.window().focusWidget(), bench.find<QWidget>(QString::fromLatin1(next)));
+  }
+  QTest::keyClick(bench.window().focusWidget(), Qt::Key_Space);
   QVERIFY(!bench.find<QWidget>(QStringLiteral("message_bar"))->isVisible());
   QCOMPARE(bench.window().focusWidget(), before);
 }

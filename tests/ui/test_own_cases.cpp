@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Case files of one's own, on the page of test cases: copied from another case, edited beside the window, run as they were written last.
 #include <QAbstractButton>
+#include <QAction>
+#include <QApplication>
 #include <QComboBox>
+#include <QContextMenuEvent>
 #include <QDesktopServices>
 #include <QDir>
 #include <QFile>
+#include <QMenu>
+#include <QScopeGuard>
 #include <QTableView>
 #include <QTest>
 #include <QTextBrowser>
@@ -22,6 +27,20 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
   Q_OBJECT
 
   QStringList opened;  // files that an editor was asked for
+
+  /// From the menu of the chosen row, by the right button or the Menu key; false: it cannot be chosen there.
+  bool choose(const char* entry, QContextMenuEvent::Reason by) {
+    const QPoint at = table()->visualRect(table()->currentIndex()).center();
+    QContextMenuEvent press(by, at, table()->viewport()->mapToGlobal(at));
+    QCoreApplication::sendEvent(by == QContextMenuEvent::Mouse ? table()->viewport() : table(), &press);
+    auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+    if (menu == nullptr) return false;
+    auto* action = menu->findChild<QAction*>(QLatin1String(entry));
+    const bool can = action != nullptr && action->isEnabled();
+    if (can) QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
+    menu->close();
+    return can;
+  }
 
  public slots:
   /// In place of the desktop's editor.
@@ -223,6 +242,75 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(QFile::remove(path) && QDir(folder).removeRecursively());
     bench->window().show_page(QStringLiteral("Bench"));
     show_cases();
+  }
+
+  void ones_own_is_opened_again_deleted_and_brought_back() {
+    QDesktopServices::setUrlHandler(QStringLiteral("file"), this, "open_file");
+    const auto back = qScopeGuard([] { QDesktopServices::unsetUrlHandler(QStringLiteral("file")); });
+    bench->window().activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&bench->window(), n2nq::ui_test::deadline_ms));
+    const QString path = bench->folder() + QStringLiteral("/cases/mistake.yaml");
+    const QByteArray sweep = n2nq::ui_test::file_text(bench->folder() + QStringLiteral("/cases/sweep.yaml"));
+    const QByteArray text = QByteArray(sweep).replace("Small sweep", "Mistake");
+    QVERIFY(n2nq::ui_test::write_text(path, text));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(cell(own, 1), QStringLiteral("Mistake"));
+    desk().set_ticked(own, true);
+    opened.clear();
+    QVERIFY(choose("case_edit", QContextMenuEvent::Keyboard));
+    QCOMPARE(opened, QStringList(path));
+    QVERIFY(!choose("case_undo", QContextMenuEvent::Mouse));
+    // Deleted, it is in no list and no count, and what stood behind it is chosen.
+    const auto gone = [&] {
+      return settled() && !QFile::exists(path) && desk().rows().size() == own + 1 && desk().rows()[own].file.name == "sweep" &&
+             table()->currentIndex().row() == own;
+    };
+    const auto is_back = [&] {
+      return settled() && n2nq::ui_test::file_text(path) == text && row().file.name == "mistake" && row().ticked &&
+             table()->currentIndex().row() == own;
+    };
+    QVERIFY(choose("case_delete", QContextMenuEvent::Mouse));
+    QVERIFY(gone());
+    QVERIFY(!desk().ticked_names().contains(QStringLiteral("own/mistake")));
+    QVERIFY2(bench->messages().contains(QStringLiteral("Deleted: ") + path), qPrintable(bench->messages()));
+    bench->window().activateWindow();  // shortcuts are an active window's, and here a menu that was open stays it
+    QTRY_COMPARE(QApplication::activeWindow(), &bench->window());
+    table()->setFocus();
+    QTest::keyClick(table(), Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(is_back());
+    QTest::keyClick(table(), Qt::Key_Delete);
+    QVERIFY(gone());
+    // Another one of its name stays.
+    QVERIFY(n2nq::ui_test::write_text(path, "format: 1\n"));
+    QVERIFY(choose("case_undo", QContextMenuEvent::Mouse));
+    QVERIFY2(bench->messages().contains(path + QStringLiteral(" is there again")), qPrintable(bench->messages()));
+    QCOMPARE(n2nq::ui_test::file_text(path), QByteArray("format: 1\n"));
+    QVERIFY(QFile::remove(path));
+    QVERIFY(choose("case_undo", QContextMenuEvent::Keyboard));
+    QVERIFY(is_back());
+    // What comes with the program stays, and so does what runs; what a case has left stays behind it.
+    table()->selectRow(0);
+    QVERIFY(settled());
+    QVERIFY(!choose("case_delete", QContextMenuEvent::Mouse));
+    QTest::keyClick(table(), Qt::Key_Delete);
+    QVERIFY(settled());
+    QCOMPARE(desk().rows().size(), std::size_t(own + 2));
+    for (int at = 0; at < static_cast<int>(desk().rows().size()); ++at) desk().set_ticked(at, at == own);
+    QVERIFY(bench->click(QStringLiteral("button_cases_run")));
+    QVERIFY(BenchWindow::wait_for([this] { return row().runner != nullptr; }));
+    const QString folder = row().folder;
+    table()->selectRow(own);
+    QVERIFY(!choose("case_delete", QContextMenuEvent::Mouse));
+    QTest::keyClick(table(), Qt::Key_Delete);
+    QVERIFY(QFile::exists(path));
+    QVERIFY(bench->click(QStringLiteral("button_cases_stop")));
+    QVERIFY(wait_off());
+    QVERIFY(settled());
+    QTest::keyClick(table(), Qt::Key_Delete);
+    QVERIFY(gone());
+    QVERIFY(QFile::exists(folder + QStringLiteral("/case.yaml")));
+    QVERIFY(QDir(folder).removeRecursively());
   }
 };
 

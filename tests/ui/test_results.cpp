@@ -16,6 +16,7 @@
 #include <QScopeGuard>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QTableWidget>
 #include <QTest>
@@ -53,8 +54,11 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     QCOMPARE(cell(0, ResultsModel::mode), QStringLiteral("load balancer"));
     QCOMPARE(cell(1, ResultsModel::mode), QStringLiteral("broadcaster"));
     auto* mode = bench->find<QComboBox>(QStringLiteral("results_mode"));
-    mode->setCurrentIndex(1);
-    QCOMPARE(rows(), 1);
+    for (const QString& words : {QStringLiteral("load balancer"), QStringLiteral("broadcaster")}) {
+      mode->setCurrentText(words);
+      QCOMPARE(rows(), 1);
+      QCOMPARE(cell(0, ResultsModel::mode), words);
+    }
     mode->setCurrentIndex(0);
     QVERIFY(bench->type(QStringLiteral("results_search"), QStringLiteral("nothing like it")));
     QCOMPARE(rows(), 0);
@@ -141,7 +145,9 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     slow->setCurrentCell(0, 0);
     emit slow->cellActivated(0, 0);
     QCOMPARE(asked.size(), 1);
-    const QString path = asked[0][1].toString(), text = asked[0][2].toString();
+    const QString title = asked[0][0].toString(), path = asked[0][1].toString(), text = asked[0][2].toString();
+    const QString name = bench->find<n2nq::ui::ElidedLabel>(QStringLiteral("result_name"))->full_text();
+    QCOMPARE(title, QStringLiteral("Log of %1 · %2").arg(QFileInfo(path).completeBaseName(), name));
     QVERIFY2(n2nq::ui_test::file_text(path).contains('\t' + text.toUtf8() + '\t'), qPrintable(path + ' ' + text));
     n2nq::ui::LogWindow* log = bench->window().logs().open(QString(), path);
     auto* found = log->findChild<QLabel*>(QStringLiteral("log_found"));
@@ -375,6 +381,14 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     shown(49.2);
     const QString why = model.index(0, ResultsModel::p50).data(Qt::ToolTipRole).toString();
     QVERIFY2(why.contains(QStringLiteral("known to ± 50 µs, more than the median")), qPrintable(why));
+    n2nq::app::ResultEntry slow;
+    slow.p50_us = 999.94;
+    slow.p99_us = 1'396'736.04;
+    model.set_entries({slow});
+    QCOMPARE(model.index(0, ResultsModel::p50).data().toString(), QStringLiteral("999.9"));
+    QCOMPARE(model.index(0, ResultsModel::p99).data().toString(), QStringLiteral("1\u202f396\u202f736"));
+    const QString told = model.index(0, ResultsModel::p99).data(Qt::ToolTipRole).toString();
+    QVERIFY2(told.startsWith(QStringLiteral("1\u202f396\u202f736.040 µs\n")), qPrintable(told));
   }
 
   /// Of runs on several machines; this one is on one.
@@ -425,6 +439,25 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     run.machines.clear();  // of a case of which no run is finished
     list.set_entries({run});
     QCOMPARE(where().data().toString(), n2nq::ui::dash());
+  }
+
+  void so_many_deliveries_as_a_long_run_has_are_whole() {
+    n2nq::app::ResultEntry run{};
+    run.folder = QStringLiteral("/runs/long");
+    run.name = QStringLiteral("long");
+    run.verdict = QStringLiteral("clean");
+    run.deliveries = 12'345'678'901;
+    n2nq::ui::ResultsList list(bench->window().theme());
+    list.resize(page().findChild<n2nq::ui::ResultsList*>()->size());
+    list.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&list, n2nq::ui_test::deadline_ms));
+    list.set_entries({run});
+    const auto* shown = list.findChild<QTableView*>(QStringLiteral("results_table"));
+    const QString text = shown->model()->index(0, ResultsModel::deliveries).data().toString();
+    constexpr int around_px = 12;
+    const int needed_px = shown->fontMetrics().horizontalAdvance(text) + around_px;
+    QVERIFY2(BenchWindow::wait_for([&] { return shown->columnWidth(ResultsModel::deliveries) >= needed_px; }), qPrintable(text));
+    QVERIFY(shown->horizontalHeader()->length() <= shown->viewport()->width());
   }
 
   void names_have_room_before_notes_and_are_whole_under_the_mouse() {
@@ -520,6 +553,42 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     QVERIFY2(BenchWindow::wait_for([&] { return width_px() < needed_px; }), qPrintable(QString::number(width_px())));
   }
 
+  void a_report_that_is_resized_shares_its_room_and_measures_no_cell_again() {
+    struct Counting : QStyledItemDelegate {
+      mutable int measured = 0;
+      QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        ++measured;
+        return QStyledItemDelegate::sizeHint(option, index);
+      }
+    } counting;
+    const QString text(80, u'n');
+    n2nq::app::Table settings{.id = QStringLiteral("settings"),
+                              .title = QStringLiteral("Settings"),
+                              .columns = {QStringLiteral("key"), QStringLiteral("A"), QStringLiteral("B")},
+                              .rows = {{QStringLiteral("queue.requests"), text, QStringLiteral("false")}},
+                              .doubts = {}};
+    n2nq::app::Report report;
+    report.tables = {settings};
+    n2nq::ui::ReportView view(bench->window().theme());
+    auto* shown = view.findChild<QTableWidget*>(QStringLiteral("report_table"));
+    shown->setItemDelegate(&counting);
+    // Out of sight its room is not known yet.
+    view.resize(1400, 600);
+    view.show_report(report, {});
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view, n2nq::ui_test::deadline_ms));
+    QVERIFY(counting.measured > 0);
+    counting.measured = 0;
+    const auto width_px = [shown] { return shown->columnWidth(1); };
+    const int needed_px = shown->fontMetrics().horizontalAdvance(text);
+    QVERIFY2(BenchWindow::wait_for([&] { return width_px() >= needed_px; }), qPrintable(QString::number(width_px())));
+    view.resize(700, 600);
+    QVERIFY2(BenchWindow::wait_for([&] { return width_px() < needed_px; }), qPrintable(QString::number(width_px())));
+    view.resize(1400, 600);
+    QVERIFY2(BenchWindow::wait_for([&] { return width_px() >= needed_px; }), qPrintable(QString::number(width_px())));
+    QCOMPARE(counting.measured, 0);
+  }
+
   void escape_leads_back_from_a_figure_that_has_the_focus() {
     table()->selectRow(0);
     QVERIFY(bench->click(QStringLiteral("button_result_open")));
@@ -559,6 +628,34 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     QCOMPARE(bench->window().presets().name(), QStringLiteral("as that run"));
     QVERIFY(!bench->window().presets().is_modified());
     QVERIFY(bench->messages().contains(QStringLiteral("taken over")));
+  }
+
+  void who_comes_back_to_the_window_finds_what_is_there_by_then() {
+    QVERIFY(show_list());
+    QCOMPARE(rows(), 2);
+    // As a command in a terminal leaves one.
+    const QString runs = bench->folder() + QStringLiteral("/runs/"), folder = runs + QStringLiteral("2020-01-01T00-00-00-elsewhere");
+    const QString of = QDir(runs).entryList({QStringLiteral("*broadcaster*")}, QDir::Dirs).first();
+    QVERIFY(QDir().mkpath(folder));
+    for (const char* name : {"settings.yaml", "summary.json"})
+      QVERIFY(QFile::copy(runs + of + '/' + QLatin1String(name), folder + '/' + QLatin1String(name)));
+    QVERIFY(bench->come_back());
+    QVERIFY(BenchWindow::wait_for([this] { return rows() == 3; }));
+    QVERIFY(settled());
+    // Not beside a run, which it would take a core from.
+    bench->window().show_page(QStringLiteral("Bench"));
+    bench->set({{"senders.messages", "1000000"}});
+    QVERIFY(bench->click(QStringLiteral("button_start_all")));
+    QVERIFY(bench->wait_for_state(n2nq::app::RunState::running));
+    QVERIFY(show_list());
+    const int beside_it = rows();
+    QVERIFY(QDir(folder).removeRecursively());
+    QVERIFY(bench->come_back());
+    QVERIFY(!page().is_busy());
+    QCOMPARE(rows(), beside_it);
+    QVERIFY(bench->click(QStringLiteral("button_stop_all")));
+    QVERIFY(bench->wait_for_state(n2nq::app::RunState::finished));
+    QVERIFY(BenchWindow::wait_for([&] { return rows() == beside_it - 1; }));
   }
 };
 

@@ -13,12 +13,14 @@
 #include <iterator>
 #include <map>
 
+#include "app/figure/figure_scale.h"
 #include "app/figure/figure_words.h"
 #include "app/settings/all_digits.h"
 #include "ui/chart/figure_view.h"
 #include "ui/text/figures.h"
 #include "ui/widget/card.h"
 #include "ui/widget/setting_fields.h"
+#include "ui/widget/whole_numbers.h"
 #include "ui/widget/whole_rows.h"
 
 namespace n2nq::ui {
@@ -29,10 +31,6 @@ constexpr int chooser_px_min = 160, point_lines_shown = 4, table_rows_shown = 7,
               column_px_max = 200, only_column_px_max = 320;
 const char* const marked_sign = " ◯";
 const char* const no_point = "A clicked point says what it is; a marked one (◯) can be run again.";
-
-QString axis_text(const app::FigureAxis& axis) {
-  return axis.unit.isEmpty() ? axis.title : QStringLiteral("%1 (%2)").arg(axis.title, axis.unit);
-}
 
 /// Of a curve of percentiles, those that people ask for.
 bool is_listed(const app::Figure& figure, double x) {
@@ -123,6 +121,7 @@ CaseFigureCard::CaseFigureCard(Theme& theme, QWidget* parent) : QWidget(parent),
 
 QWidget* CaseFigureCard::make_table() {
   table_ = described(new QTableWidget, "case_table", QStringLiteral("The figure's values"), QString());
+  show_whole_numbers(table_);
   table_->setShowGrid(false);
   table_->setWordWrap(false);
   table_->setTabKeyNavigation(false);
@@ -209,8 +208,9 @@ void CaseFigureCard::fill_table() {
   table_->clear();
   table_->setRowCount(place);
   table_->setColumnCount(static_cast<int>(figure_.series.size()) + 1);
-  QStringList titles = {axis_text(figure_.x)};
-  for (const app::FigureSeries& series : figure_.series) titles += series.name.isEmpty() ? axis_text(figure_.y) : series.name;
+  QStringList titles = {app::axis_title(figure_.x)};
+  for (const app::FigureSeries& series : figure_.series)
+    titles += app::axis_title({.title = app::series_title(figure_, series), .unit = figure_.y.unit});
   table_->setHorizontalHeaderLabels(titles);
   table_->horizontalHeaderItem(0)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   table_->horizontalHeaderItem(0)->setToolTip(titles[0]);
@@ -242,11 +242,15 @@ void CaseFigureCard::fill_table() {
       table_->setItem(0, column, item);
     }
   }
-  table_->resizeColumnsToContents();
   const int most = figure_.series.size() > 1 ? column_px_max : only_column_px_max;
+  const QAbstractItemView* view = table_;
   for (int column = 0; column < table_->columnCount(); ++column) {
     const int least = column == 0 ? first_column_px : column_px_min;
-    table_->setColumnWidth(column, std::clamp(table_->columnWidth(column) + space::between, least, most));
+    const int cells = view->sizeHintForColumn(column) + space::between;
+    const int head = table_->horizontalHeader()->sectionSizeHint(column) + space::between;
+    // Of names both ends stay where they are too long; of what was measured nothing is cut.
+    const int needed = column == 0 ? std::min(std::max(cells, head), most) : std::max(cells, std::min(head, most));
+    table_->setColumnWidth(column, std::max(needed, least));
   }
   table_->setAutoScroll(false);
   for (int row = 0; row < place && !current_x.isEmpty(); ++row) {

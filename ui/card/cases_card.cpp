@@ -8,7 +8,6 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPushButton>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QToolTip>
 #include <QVBoxLayout>
@@ -18,10 +17,12 @@
 
 #include "app/settings/qt_text.h"
 #include "app/settings/text_value.h"
+#include "ui/card/case_menu.h"
 #include "ui/model/cases_model.h"
 #include "ui/text/figures.h"
 #include "ui/text/tooltip.h"
 #include "ui/widget/card.h"
+#include "ui/widget/cell_delegate.h"
 #include "ui/widget/elided_label.h"
 #include "ui/widget/focus_table.h"
 #include "ui/widget/progress_line.h"
@@ -32,8 +33,9 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int column_px[] = {46, 172, 100, 100, 62, 106};
+constexpr int column_px[] = {46, 172, 100, 100, 62, 96};
 constexpr int name_px_max = 260;
+constexpr int around_px = 13;  // what a cell has beside its text, and what rounding takes
 constexpr int rows_shown_min = 7;
 static_assert(std::size(column_px) == CasesModel::column_count);
 constexpr int number_px = 72, place_px = 148;
@@ -69,22 +71,22 @@ QString place_meaning(const QString& whose) {
 }
 
 /// Boxes to tick that are locked while a case runs, and say so.
-class TickDelegate : public QStyledItemDelegate {
+class TickDelegate : public CellDelegate {
  public:
-  TickDelegate(const CasesDesk& desk, QObject* parent) : QStyledItemDelegate(parent), desk_(desk) {}
+  TickDelegate(const CasesDesk& desk, QObject* parent) : CellDelegate(parent), desk_(desk) {}
 
   bool editorEvent(QEvent* event, QAbstractItemModel* model, const QStyleOptionViewItem& option, const QModelIndex& index) override {
-    return !desk_.is_on() && QStyledItemDelegate::editorEvent(event, model, option, index);
+    return !desk_.is_on() && CellDelegate::editorEvent(event, model, option, index);
   }
   bool helpEvent(QHelpEvent* event, QAbstractItemView* view, const QStyleOptionViewItem& option, const QModelIndex& index) override {
-    if (!desk_.is_on() || event->type() != QEvent::ToolTip) return QStyledItemDelegate::helpEvent(event, view, option, index);
+    if (!desk_.is_on() || event->type() != QEvent::ToolTip) return CellDelegate::helpEvent(event, view, option, index);
     QToolTip::showText(event->globalPos(), QString::fromLatin1(locked), view);
     return true;
   }
 
  protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
+    CellDelegate::initStyleOption(option, index);
     if (desk_.is_on()) option->state.setFlag(QStyle::State_Enabled, false);
   }
 
@@ -118,6 +120,7 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, const QString& cases
   connect(&desk_, &CasesDesk::on_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::progressed, this, &CasesCard::refresh_progress);
   connect(&desk_, &CasesDesk::row_changed, this, &CasesCard::refresh);
+  connect(&desk_, &CasesDesk::row_changed, this, &CasesCard::fit_columns);  // at Stress there may be more runs than were planned
   connect(&desk_, &CasesDesk::hold_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::choice_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::rows_changed, this, [this] {
@@ -126,7 +129,7 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, const QString& cases
     const auto is_awaited = [this](const CasesDesk::Row& row) { return !row.file.built_in && row.file.name == awaited_own_; };
     const auto awaited = std::find_if(rows.begin(), rows.end(), is_awaited);
     if (awaited != rows.end()) {
-      desk_.set_ticked(static_cast<int>(awaited - rows.begin()), true);  // who makes one wants to run it
+      if (awaited_ticked_) desk_.set_ticked(static_cast<int>(awaited - rows.begin()), true);
       current_name_ = std::exchange(awaited_own_, {});
       current_is_own_ = true;
     }
@@ -166,6 +169,7 @@ QWidget* CasesCard::make_list() {
   table_->horizontalHeader()->setSectionResizeMode(CasesModel::sweep, QHeaderView::Stretch);
   table_->installEventFilter(this);
   table_->viewport()->installEventFilter(this);
+  menu_ = new CaseMenu(desk_, table_, this);
   connect(&desk_, &CasesDesk::on_changed, this, [this] { table_->viewport()->update(); });  // all boxes at once
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (current.isValid()) {
@@ -186,7 +190,14 @@ int CasesCard::contents_px(int column) const {
   for (int row = 0; row < model_->rowCount(); ++row) {
     widest = std::max(widest, table_->fontMetrics().horizontalAdvance(model_->index(row, column).data().toString()));
   }
-  return widest + 2 * space::between;
+  return widest + around_px;
+}
+
+/// As wide as it is when all runs are done, so that nothing moves while they come.
+int CasesCard::runs_px() const {
+  int most = 0;
+  for (const CasesDesk::Row& row : desk_.rows()) most = std::max(most, row.runs_all);
+  return table_->fontMetrics().horizontalAdvance(QStringLiteral("%1/%1").arg(most)) + around_px;
 }
 
 // Nothing is cut. Where there is no room for all columns, the figures' numbers stand in the list of figures alone.
@@ -194,9 +205,11 @@ void CasesCard::fit_columns() {
   const int name = std::clamp(contents_px(CasesModel::name), column_px[CasesModel::name], name_px_max);
   const int figures = std::max(contents_px(CasesModel::figures), column_px[CasesModel::figures]);
   const int sweep = std::max(contents_px(CasesModel::sweep), column_px[CasesModel::sweep]);
+  const int runs = std::max(runs_px(), column_px[CasesModel::runs]);
   table_->setColumnWidth(CasesModel::name, name);
   table_->setColumnWidth(CasesModel::figures, figures);
-  const int others = column_px[CasesModel::tick] + column_px[CasesModel::runs] + column_px[CasesModel::state];
+  table_->setColumnWidth(CasesModel::runs, runs);
+  const int others = column_px[CasesModel::tick] + runs + column_px[CasesModel::state];
   table_->setColumnHidden(CasesModel::figures, name + sweep + figures + others > table_->viewport()->width());
 }
 
@@ -329,8 +342,9 @@ void CasesCard::select(int row) {
   table_->setCurrentIndex(model_->index(row, CasesModel::name));
 }
 
-void CasesCard::select_when_listed(const std::string& own_name) {
+void CasesCard::select_when_listed(const std::string& own_name, bool ticked) {
   awaited_own_ = own_name;
+  awaited_ticked_ = ticked;
 }
 
 void CasesCard::choose_scale(app::Scale scale) {

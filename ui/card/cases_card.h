@@ -15,6 +15,7 @@ class QTableView;
 
 namespace n2nq::ui {
 
+class CaseMenu;
 class CasesModel;
 class ElidedLabel;
 class ProgressLine;
@@ -29,8 +30,10 @@ class CasesCard : public QWidget {
   /// The row that is shown; -1: none.
   int current_row() const;
   void select(int row);
-  /// One's own of this name, once the list is read again, whatever is chosen meanwhile.
-  void select_when_listed(const std::string& own_name);
+  /// One's own of this name, once the list is read again, whatever is chosen meanwhile; ticked where that is asked for.
+  void select_when_listed(const std::string& own_name, bool ticked);
+  /// For the chosen row's file.
+  CaseMenu* menu() const { return menu_; }
 
  signals:
   void row_selected(int row);
@@ -68,6 +71,7 @@ class CasesCard : public QWidget {
   QString rest_text() const;
   void toggle_current();
   int contents_px(int column) const;
+  int runs_px() const;
   void fit_columns();
   bool eventFilter(QObject* watched, QEvent* event) override;
 
@@ -77,6 +81,8 @@ class CasesCard : public QWidget {
   std::string current_name_;  // of the chosen row
   bool current_is_own_ = false;
   std::string awaited_own_;  // to be chosen, once it is listed; while cases run, the list is not made anew
+  bool awaited_ticked_ = false;
+  CaseMenu* menu_ = nullptr;
   CasesModel* model_ = nullptr;
   QTableView* table_ = nullptr;
   QPushButton *copy_ = nullptr, *run_selected_ = nullptr, *run_all_ = nullptr, *pause_ = nullptr, *stop_ = nullptr, *resume_ = nullptr;

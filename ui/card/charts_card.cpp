@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <tuple>
 
@@ -129,7 +130,8 @@ void ChartsCard::restyle() {
   pause_->setIcon(theme_.icon(window_.is_live() ? Glyph::pause : Glyph::live, theme_.tokens().secondary));
 }
 
-/// In the title: how far all of the curves may be off, where clocks of two hosts are behind them; and whether that is more than the median.
+/// In the title: how far all of the curves may be off, where clocks of two hosts are behind them; and whether that is more than the newest
+/// median they draw.
 void ChartsCard::show_bound(const app::ClockBound& bound, double median_us) {
   QString text = QString::fromUtf8(latency_title);
   if (bound.apart) text += QStringLiteral(", ") + bound_words(bound, median_us);
@@ -146,7 +148,9 @@ void ChartsCard::show_in_flight_bound(double bound, bool is_below) {
 }
 
 void ChartsCard::add_sample(const app::LiveFigures& figures) {
-  show_bound(figures.clocks.latency, figures.latency.p50_us);  // the result's, too, which is no sample
+  const app::Percentiles& now = figures.latency_now;
+  if (!std::isnan(now.p50_us)) newest_p50_us_ = now.p50_us;
+  show_bound(figures.clocks.latency, newest_p50_us_);  // the result's, too, which is no sample
   if (figures.t_s < 0 || figures.round == 0) return;
   rate_chart_->name_series(in_flight_series,
                            figures.in_flight_at_most ? QStringLiteral("in flight, at most") : QStringLiteral("in flight"));
@@ -156,7 +160,6 @@ void ChartsCard::add_sample(const app::LiveFigures& figures) {
   const double t_s = figures.round == round_ ? figures.t_s : figures.heard_s;
   round_ = figures.round;
   if (t_s < 0) return;
-  const app::Percentiles& now = figures.latency_now;
   latency_.add(t_s, {now.p50_us, now.p95_us, now.p99_us});
   rates_.add(t_s, {figures.sent_copies_per_s, figures.received_per_s, silent ? app::unknown : static_cast<double>(figures.in_flight),
                    figures.in_flight_bound});
@@ -204,7 +207,8 @@ void ChartsCard::set_events(const std::vector<app::RunEvent>& events) {
 void ChartsCard::clear() {
   latency_.clear();
   rates_.clear();
-  show_bound({}, app::unknown);
+  newest_p50_us_ = app::unknown;
+  show_bound({}, newest_p50_us_);
   show_in_flight_bound(0, false);
   round_ = 0;
   window_ = TimeWindow();

@@ -60,7 +60,8 @@ class ChartsCard : public QFrame {
   TimeWindow window_;
   QTimer draw_timer_;
   bool rates_due_ = false;
-  std::uint64_t round_ = 0;  // the last one that was added
+  std::uint64_t round_ = 0;              // the last one that was added
+  double newest_p50_us_ = app::unknown;  // that was heard of: of a moment without deliveries nothing is
   QLabel *latency_title_, *rate_title_;
   LiveChart *latency_chart_, *rate_chart_;
   QPushButton *log_, *pause_, *back_;

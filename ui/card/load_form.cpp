@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/settings/qt_text.h"
 #include "app/settings/settings.h"
 #include "app/settings/text_value.h"
 #include "ui/text/figures.h"

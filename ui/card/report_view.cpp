@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/card/report_view.h"
 
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
@@ -65,14 +66,14 @@ void share_room(int room, std::vector<std::pair<int, int>> lacking, QTableWidget
   }
 }
 
-/// With air between them as far as there is room; what is left then has what a long text made too wide.
-void fit_columns(QTableWidget* table) {
-  table->resizeColumnsToContents();
+/// With air between them as far as there is room; what is left then has what a long text made too wide. `contents_px`: of each column.
+void fit_columns(QTableWidget* table, const std::vector<int>& contents_px) {
   const int columns = table->columnCount();
+  if (contents_px.size() != static_cast<std::size_t>(columns)) return;  // others are being put in
   int needed = 0;
   std::vector<std::pair<int, int>> lacking;  // how much, and which column
   for (int column = 0; column < columns; ++column) {
-    const int width = table->columnWidth(column);
+    const int width = contents_px[static_cast<std::size_t>(column)];
     needed += std::min(width, column_px_max);
     if (width > column_px_max) lacking.emplace_back(width - column_px_max, column);
   }
@@ -81,7 +82,7 @@ void fit_columns(QTableWidget* table) {
   const int room = table->viewport()->width() - (bar->isVisible() ? 0 : bar->sizeHint().width());
   const int air = columns == 0 ? 0 : std::clamp((room - needed) / columns, 0, static_cast<int>(space::between));
   for (int column = 0; column < columns; ++column) {
-    table->setColumnWidth(column, std::min(table->columnWidth(column), column_px_max) + air);
+    table->setColumnWidth(column, std::min(contents_px[static_cast<std::size_t>(column)], column_px_max) + air);
   }
   share_room(std::max(0, room - needed - air * columns), std::move(lacking), table);
 }
@@ -171,6 +172,7 @@ ReportView::ReportView(Theme& theme, QWidget* parent) : QWidget(parent), theme_(
   right->addWidget(lead_);
   right->addWidget(stack_, 1);
   row->addLayout(right, 1);
+  for (QTableWidget* table : {table_, slow_}) table->viewport()->installEventFilter(this);
   connect(parts_, &QListWidget::currentRowChanged, this, &ReportView::show_row);
   connect(&theme_, &Theme::changed, this, [this] { show_row(parts_->currentRow()); });  // grey cells have the theme's grey
   connect(figure_, &FigureView::point_clicked, this, [this](const app::FigureHit& hit) {
@@ -280,7 +282,7 @@ void ReportView::show_table(const app::Table& table) {
   below_->setText(below.join(u' '));
   below_->setVisible(!below.isEmpty());
   stack_->setCurrentIndex(1);
-  fit_columns(table_);
+  measure_columns(table_);
   // Not where somebody had read on in the one before.
   table_->verticalScrollBar()->setValue(0);
   table_->horizontalScrollBar()->setValue(0);
@@ -346,17 +348,35 @@ void ReportView::show_slice(int slice) {
     slow_->setItem(row, column++, text_item(flags_text(message.flags)));
   }
   if (any_grey) slow_title_->setText(slow_title_->text() + QStringLiteral(". Grey: less than its ±"));
-  fit_columns(slow_);
+  measure_columns(slow_);
 }
 
 void ReportView::make_grey(QTableWidgetItem* item) const {
   item->setForeground(theme_.tokens().secondary);
 }
 
+// Once for what is put in: there may be ten thousands of cells.
+void ReportView::measure_columns(QTableWidget* table) {
+  table->resizeColumnsToContents();
+  std::vector<int>& contents_px = contents_px_[table];
+  contents_px.clear();
+  for (int column = 0; column < table->columnCount(); ++column) contents_px.push_back(table->columnWidth(column));
+  fit_columns(table, contents_px);
+}
+
 void ReportView::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
   slow_rows_->setFixedHeight(std::clamp(static_cast<int>(height() * slow_share), slow_px_min, slow_px));
-  for (QTableWidget* table : {table_, slow_}) fit_columns(table);
+}
+
+// A table that is out of sight has its room when it is shown.
+bool ReportView::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::Resize) {
+    for (QTableWidget* table : {table_, slow_}) {
+      if (watched == table->viewport()) fit_columns(table, contents_px_[table]);
+    }
+  }
+  return QWidget::eventFilter(watched, event);
 }
 
 void ReportView::open_log(int row) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <QWidget>
+#include <map>
 #include <optional>
+#include <vector>
 
 #include "app/report/report.h"
 #include "ui/theme/theme.h"
@@ -44,6 +46,8 @@ class ReportView : public QWidget {
   void show_table(const app::Table& table);
   void show_slice(int slice);
   void make_grey(QTableWidgetItem* item) const;
+  void measure_columns(QTableWidget* table);
+  bool eventFilter(QObject* watched, QEvent* event) override;
   void open_log(int row);
 
   Theme& theme_;
@@ -53,6 +57,7 @@ class ReportView : public QWidget {
   QStackedWidget* stack_ = nullptr;
   FigureView* figure_ = nullptr;
   QTableWidget *table_ = nullptr, *slow_ = nullptr;
+  std::map<QTableWidget*, std::vector<int>> contents_px_;  // of their columns, with what was put in last
   QLabel *title_ = nullptr, *lead_ = nullptr, *slow_title_ = nullptr, *below_ = nullptr;
   QWidget *slow_part_ = nullptr, *slow_rows_ = nullptr;
   int slice_ = -1;

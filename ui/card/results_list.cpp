@@ -122,7 +122,8 @@ QWidget* ResultsList::make_filters() {
                       QStringLiteral("Words in name, title, case, machines, note or tags"));
   search_->setPlaceholderText(QStringLiteral("Search"));
   search_->setFixedWidth(search_px);
-  mode_ = make_combo(theme_, "results_mode", QStringLiteral("Queue mode"), {"any mode", "broadcaster", "load-balancer"});
+  mode_ = make_combo(theme_, "results_mode", QStringLiteral("Queue mode"), {"any mode"});
+  for (const char* key : {"broadcaster", "load-balancer"}) mode_->addItem(ResultsModel::mode_words(key), QString::fromLatin1(key));
   verdict_ = make_combo(theme_, "results_verdict", QStringLiteral("Verdict"),
                         {"any verdict", "clean", "stopped", "degraded", "broken", "unfinished"});
   days_ = make_combo(theme_, "results_days", QStringLiteral("When it was started"), {"any time", "today", "last 7 days", "last 30 days"});
@@ -215,6 +216,7 @@ void ResultsList::fit_columns() {
                 px_of_column(ResultsModel::verdict, words_px_max),
                 px_of(&app::ResultEntry::p50_us, column_px[ResultsModel::p50], plain_p50_px),
                 px_of(&app::ResultEntry::p99_us, column_px[ResultsModel::p99], plain_p99_px),
+                px_of_column(ResultsModel::deliveries, words_px_max),
                 model_->any_noted()};
   if (fit == fitted_ || fit.room_px <= 0) return;
   fitted_ = fit;
@@ -223,6 +225,7 @@ void ResultsList::fit_columns() {
   table_->setColumnWidth(ResultsModel::mode, fit.mode_px);
   table_->setColumnWidth(ResultsModel::services, fit.services_px);
   table_->setColumnWidth(ResultsModel::verdict, fit.verdict_px);
+  table_->setColumnWidth(ResultsModel::deliveries, fit.deliveries_px);
   int rest = fit.room_px;
   for (const int column : {ResultsModel::started, ResultsModel::mode, ResultsModel::services, ResultsModel::verdict, ResultsModel::p50,
                            ResultsModel::p99, ResultsModel::deliveries}) {
@@ -312,7 +315,7 @@ void ResultsList::take_filter() {
   app::ResultFilter filter;
   filter.text = search_->text();
   filter.kind = static_cast<app::ResultFilter::Kind>(std::max(0, kind_->currentIndex()));  // in the order of the kinds
-  if (mode_->currentIndex() > 0) filter.mode = mode_->currentText();
+  filter.mode = mode_->currentData().toString();
   if (verdict_->currentIndex() > 0) filter.verdict = verdict_->currentText();
   if (tag_->currentIndex() > 0) filter.tag = tag_->currentText();
   if (const int days = days_of[std::max(0, days_->currentIndex())]; days > 0) filter.from = QDate::currentDate().addDays(1 - days);

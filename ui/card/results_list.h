@@ -73,7 +73,7 @@ class ResultsList : public QWidget {
   QStringList reported_;  // sorted
   bool loading_ = true, refilling_ = false, moving_ = false, exporting_ = false;
   struct Fit {  // what the columns' widths were made for
-    int room_px = 0, name_px = 0, mode_px = 0, services_px = 0, machines_px = 0, verdict_px = 0, p50_px = 0, p99_px = 0;
+    int room_px = 0, name_px = 0, mode_px = 0, services_px = 0, machines_px = 0, verdict_px = 0, p50_px = 0, p99_px = 0, deliveries_px = 0;
     bool notes = false;
     bool operator==(const Fit&) const = default;
   };

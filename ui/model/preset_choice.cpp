@@ -32,6 +32,13 @@ QString PresetChoice::save_as(const QString& name) {
   return {};
 }
 
+QString PresetChoice::remove_chosen() {
+  if (const auto problem = presets_.remove(name_.toStdString())) return QString::fromStdString(*problem);
+  name_.clear();
+  emit changed();
+  return {};
+}
+
 void PresetChoice::restore(const QString& name) {
   const app::ReadSettings read = presets_.load(name.toStdString());
   name_ = read.settings ? name : QString();

@@ -21,6 +21,8 @@ class PresetChoice : public QObject {
   /// Saves the form's settings under `name`, which becomes the chosen one. Empty result: done; else why not, as where a text was refused
   /// in a field, which stays there.
   QString save_as(const QString& name);
+  /// Deletes the chosen one, which is one's own; its settings stay in the form, as no preset's. Empty result: done; else why not.
+  QString remove_chosen();
   /// Takes up what a former session left: the name, while the form keeps its settings. An unknown name, or none, means no preset.
   void restore(const QString& name);
 

@@ -21,10 +21,12 @@ int no_decimals(double /*value*/) {
   return 0;
 }
 
+constexpr double tenths_end_us = 999.95;  // from there on they tell nothing: latency_lines() have all digits
+
 /// With what two clocks leave open of it, beside which tenths of a microsecond say nothing.
 QString us_text(double value, double clock_bound_us) {
   if (std::isnan(value)) return dash();
-  if (std::isnan(clock_bound_us) || clock_bound_us == 0) return fixed_text(value, 1);
+  if (std::isnan(clock_bound_us) || clock_bound_us == 0) return fixed_text(value, value < tenths_end_us ? 1 : 0);
   if (std::isinf(clock_bound_us)) return fixed_text(value, 0) + QStringLiteral(" ± ?");
   return QStringLiteral("%1 ± %2").arg(fixed_text(value, 0), fixed_text(app::shown_bound(clock_bound_us, no_decimals, value), 0));
 }
@@ -38,27 +40,28 @@ bool has_few_samples(const app::ResultEntry& of, int column) {
   return app::has_few_samples(column == ResultsModel::p50 ? "latency_us.p50" : "latency_us.p99", static_cast<double>(of.samples));
 }
 
-/// Of few samples, less than its ±, or near the floor. latency_doubts() say so in words.
+/// Of few samples, less than its ±, or near the floor. latency_lines() say so in words.
 bool tells_little(const app::ResultEntry& of, int column) {
   const double latency_us = ui::latency_us(of, column);
   if (!std::isnan(latency_us) && has_few_samples(of, column)) return true;
   return of.clock_bound_us >= std::abs(latency_us) || app::is_near_floor(of.floor_us, latency_us);
 }
 
-/// A line each.
-QString latency_doubts(const app::ResultEntry& of, int column) {
+/// All its digits, and what makes it tell little, a line each.
+QString latency_lines(const app::ResultEntry& of, int column) {
   const double latency_us = ui::latency_us(of, column);
-  QStringList doubts;
+  QStringList lines;
+  if (!std::isnan(latency_us)) lines += fixed_text(latency_us, 3) + QStringLiteral(" µs");
   if (!std::isnan(latency_us) && has_few_samples(of, column))
-    doubts += QStringLiteral("Grey, because it has ") + app::few_samples_words();
+    lines += QStringLiteral("Grey, because it has ") + app::few_samples_words();
   if (std::isinf(of.clock_bound_us) && !std::isnan(latency_us))
-    doubts += QStringLiteral("Between the clocks of two hosts, and not known how far they are apart");
+    lines += QStringLiteral("Between the clocks of two hosts, and not known how far they are apart");
   else if (of.clock_bound_us >= std::abs(of.p50_us))
-    doubts += QStringLiteral("The clocks of the hosts are known to ± %1 µs, more than the median: they tell nothing finer")
-                  .arg(fixed_text(app::rounded_up(of.clock_bound_us, 0), 0));
+    lines += QStringLiteral("The clocks of the hosts are known to ± %1 µs, more than the median: they tell nothing finer")
+                 .arg(fixed_text(app::rounded_up(of.clock_bound_us, 0), 0));
   if (const QString near = app::near_floor_words(of.floor_us, latency_us); !near.isEmpty())
-    doubts += QStringLiteral("Grey, because it is ") + near;
-  return doubts.join(QLatin1Char('\n'));
+    lines += QStringLiteral("Grey, because it is ") + near;
+  return lines.join(QLatin1Char('\n'));
 }
 
 /// "▤ Delay · quick · 12 of 30 runs".
@@ -146,6 +149,10 @@ int ResultsModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : column_count;
 }
 
+QString ResultsModel::mode_words(QString mode) {
+  return mode.replace('-', ' ');
+}
+
 QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
   switch (column) {
     case started:
@@ -156,7 +163,7 @@ QString ResultsModel::text(const app::ResultEntry& entry, int column) const {
                                        : entry.name + QStringLiteral(" · ") + entry.test_case;  // what tells one from another first
     case mode:
       if (entry.mode.contains(',')) return QStringLiteral("both");
-      return entry.mode.isEmpty() ? dash() : QString(entry.mode).replace('-', ' ');
+      return entry.mode.isEmpty() ? dash() : mode_words(entry.mode);
     case services:
       if (entry.is_case && entry.senders <= 0) return dash();
       return (entry.is_case ? QStringLiteral("≤ %1 × %2") : QStringLiteral("%1 × %2"))
@@ -201,7 +208,7 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
       if (column == verdict && !of.reason.isEmpty()) return of.reason;
       if (column == note) return of.note;
       if (column == machines) return of.machines;
-      if (column == p50 || column == p99) return latency_doubts(of, column);
+      if (column == p50 || column == p99) return latency_lines(of, column);
       if (column == tags) return text(of, tags);
       if (column == name) return text(of, name) + u'\n' + of.folder;
       return QVariant();

@@ -33,6 +33,8 @@ class ResultsModel : public QAbstractTableModel {
   /// Whether any of them has a note or tags.
   bool any_noted() const;
   QStringList all_tags() const;
+  /// "load balancer" of "load-balancer".
+  static QString mode_words(QString mode);
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;

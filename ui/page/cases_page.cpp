@@ -20,6 +20,7 @@
 #include "app/report/report_files.h"
 #include "app/settings/qt_text.h"
 #include "ui/card/case_figure_card.h"
+#include "ui/card/case_menu.h"
 #include "ui/card/cases_card.h"
 #include "ui/model/cases_model.h"
 #include "ui/text/figures.h"
@@ -54,6 +55,9 @@ CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
   row->addWidget(figure_ = new CaseFigureCard(theme_), figure_share);
   connect(list_, &CasesCard::row_selected, this, &CasesPage::show_row);
   connect(list_, &CasesCard::copy_requested, this, &CasesPage::copy_case);
+  connect(list_->menu(), &CaseMenu::edit_requested, this, &CasesPage::edit_case);
+  connect(list_->menu(), &CaseMenu::remove_requested, this, &CasesPage::remove_case);
+  connect(list_->menu(), &CaseMenu::undo_requested, this, &CasesPage::restore_case);
   connect(figure_, &CaseFigureCard::figure_chosen, this, &CasesPage::show_figure);
   connect(figure_, &CaseFigureCard::export_requested, this, &CasesPage::export_case);
   connect(figure_, &CaseFigureCard::run_again_requested, this, [this](const QStringList& folders) { desk_->run_again(row_, folders); });
@@ -227,8 +231,42 @@ void CasesPage::copy_case(int row) {
   const QString path = app::CaseLibrary(cases_folder_).copy(desk_->rows()[static_cast<std::size_t>(row)].file, error);
   if (path.isEmpty()) return emit told(error, true);
   const bool opened = QDesktopServices::openUrl(QUrl::fromLocalFile(path));
-  list_->select_when_listed(QFileInfo(path).completeBaseName().toStdString());
+  list_->select_when_listed(QFileInfo(path).completeBaseName().toStdString(), true);  // who makes one wants to run it
   emit told((opened ? QStringLiteral("Copied to %1") : QStringLiteral("Copied to %1; no editor opened by itself")).arg(path), false);
+  desk_->reload();
+}
+
+void CasesPage::edit_case(const QString& path) {
+  if (QDesktopServices::openUrl(QUrl::fromLocalFile(path))) return;
+  emit told(QStringLiteral("The file is %1 (no editor opened it)").arg(path), false);
+}
+
+void CasesPage::remove_case(const QString& path) {
+  const auto& rows = desk_->rows();
+  const auto found = std::find_if(rows.begin(), rows.end(), [&path](const CasesDesk::Row& each) { return each.file.path == path; });
+  if (found == rows.end() || desk_->is_on() || found->is_elsewhere) return;  // by now, while the menu was open
+  QString error;
+  auto removed = app::CaseLibrary::remove(path, error);
+  if (!removed) return emit told(error, true);
+  removed_ = std::move(removed);
+  removed_ticked_ = found->ticked;
+  list_->menu()->set_removed(QFileInfo(path).fileName());
+  const auto row = static_cast<int>(found - rows.begin());
+  desk_->set_ticked(row, false);  // nor is another one of that name in a later session
+  // The next one is chosen once it is gone; above it there are those that come with the program.
+  if (row == list_->current_row()) list_->select(row + 1 < static_cast<int>(rows.size()) ? row + 1 : row - 1);
+  emit told(QStringLiteral("Deleted: %1 (Ctrl+Z brings it back)").arg(path), false);
+  desk_->reload();
+}
+
+void CasesPage::restore_case() {
+  if (!removed_) return;
+  const QString path = removed_->path;
+  if (const QString error = app::CaseLibrary::restore(*removed_); !error.isEmpty()) return emit told(error, true);
+  removed_.reset();
+  list_->menu()->set_removed(QString());
+  list_->select_when_listed(QFileInfo(path).completeBaseName().toStdString(), removed_ticked_);
+  emit told(QStringLiteral("Brought back: %1").arg(path), false);
   desk_->reload();
 }
 

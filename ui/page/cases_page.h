@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 
 #include "ui/model/background_job.h"
 #include "ui/model/cases_desk.h"
@@ -42,6 +43,9 @@ class CasesPage : public QWidget {
   void show_mistakes(const CasesDesk::Row& row);
   void ask_build(const QString& text);
   void copy_case(int row);
+  void edit_case(const QString& path);
+  void remove_case(const QString& path);
+  void restore_case();
   void export_case();
   void refresh_again();
 
@@ -53,6 +57,8 @@ class CasesPage : public QWidget {
   QTextBrowser* notes_ = nullptr;
   BackgroundJob writing_;
   QString exported_;
+  std::optional<app::RemovedCase> removed_;  // last; empty: it is back, or none was
+  bool removed_ticked_ = false;
   int row_ = -1;
   QString shown_path_;  // of the case in that row; its name where it comes with the program
   QString shown_notes_;

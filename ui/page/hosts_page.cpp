@@ -11,7 +11,6 @@
 #include <QRegularExpression>
 #include <QResizeEvent>
 #include <QShortcut>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QTextBrowser>
 #include <QVBoxLayout>
@@ -40,24 +39,12 @@ constexpr int hosts_share = 3, below_share = 2;
 constexpr int paths_share = 7, advice_share = 6;  // three machines of some length stand beside each other at 1280 px
 // Machine, SSH, and what a check finds: of the width and the names alone, so that nothing moves when findings come in. 0: a share of what is left.
 // Each has room for "unknown", and for "no answer" where that may stand.
-constexpr int column_px[] = {0, 0, 112, 84, 92, 132, 72, 72, 80, 96, 172, 72};
+constexpr int column_px[] = {0, 0, 112, 84, 92, 120, 72, 72, 92, 96, 172, 72};
 // From that width on all columns grow, the first two four times as much as the others.
 constexpr int roomy_px = 1240, shares_of_room = 18;
 constexpr int column_min_px = 70;
 constexpr int way_min_px = 80;  // room for what a check finds, so that nothing moves when it comes
 static_assert(std::size(column_px) == HostsModel::first_check_column + app::check_items_count);
-
-/// What is red is red in a selected row, too.
-class CellDelegate : public QStyledItemDelegate {
- public:
-  using QStyledItemDelegate::QStyledItemDelegate;
-
- protected:
-  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
-    QStyledItemDelegate::initStyleOption(option, index);
-    option->palette.setBrush(QPalette::HighlightedText, option->palette.brush(QPalette::Text));
-  }
-};
 
 QTableView* make_table(const Theme& theme, const char* name, const QString& accessible_name, QAbstractItemModel* model) {
   auto* table = described(new FocusTable(theme), name, accessible_name, QString());
@@ -70,7 +57,6 @@ QTableView* make_table(const Theme& theme, const char* name, const QString& acce
   table->verticalHeader()->setDefaultSectionSize(table_row_px + space::in_row);
   table->horizontalHeader()->setHighlightSections(false);
   table->verticalHeader()->setHighlightSections(false);
-  table->setItemDelegate(new CellDelegate(table));
   return table;
 }
 
@@ -104,7 +90,7 @@ HostsPage::HostsPage(Parts parts, const Theme& theme, QWidget* parent)
   look_again_.setInterval(look_again_ms);
   known_ = parts_.book->hosts();
   connect(&look_again_, &QTimer::timeout, this, [this] {
-    parts_.book->look_again();
+    parts_.book->glance();
     if (parts_.book->problems().isEmpty()) refresh();
   });
   connect(parts_.book, &app::HostBook::changed, this, &HostsPage::take_hosts);
@@ -148,8 +134,9 @@ QWidget* HostsPage::make_hosts_card() {
   table_->verticalHeader()->hide();
   table_->horizontalHeader()->setMinimumSectionSize(column_min_px);
   table_->horizontalHeader()->setSectionResizeMode(HostsModel::address_column, QHeaderView::Stretch);
-  for (const int column : {HostsModel::name_column, HostsModel::address_column})
-    table_->setItemDelegateForColumn(column, new MiddleElided<CellDelegate>(table_));
+  constexpr int kernel_column = HostsModel::first_check_column + static_cast<int>(app::CheckItem::kernel);
+  for (const int column : {HostsModel::name_column, HostsModel::address_column, kernel_column})
+    table_->setItemDelegateForColumn(column, new MiddleElided<>(table_));
   table_->installEventFilter(this);
   table_->viewport()->installEventFilter(this);  // a scroll bar takes some of it
   connect(table_, &QTableView::doubleClicked, this, &HostsPage::edit);
@@ -275,7 +262,7 @@ bool HostsPage::eventFilter(QObject* watched, QEvent* event) {
 /// The file may have been edited by hand meanwhile.
 void HostsPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
-  parts_.book->look_again();
+  parts_.book->glance();
 }
 
 void HostsPage::check() {
@@ -284,7 +271,9 @@ void HostsPage::check() {
   take_local_address();  // a key does not take the focus from the field
   if (checker->is_checking()) {
     checker->cancel();
-  } else if (parts_.book->look_again(); parts_.book->problems().isEmpty() && !parts_.book->hosts().hosts.empty()) {
+  } else if (parts_.book->look_again(); !parts_.book->unread().isEmpty()) {
+    tell(parts_.book->unread());
+  } else if (parts_.book->problems().isEmpty() && !parts_.book->hosts().hosts.empty()) {
     checker->check(parts_.book->hosts(), parts_.broker_port ? parts_.broker_port() : 0);
   }
   refresh();

@@ -133,7 +133,9 @@ QWidget* ResultsPage::make_report() {
   connect(view_, &ReportView::log_requested, this, [this](QChar letter, int number, const QString& text) {
     if (shown_.size() != 1) return;
     const QString path = path_of_log(shown_.first(), letter, number);
-    emit log_requested(QStringLiteral("Log of %1").arg(QFileInfo(path).completeBaseName()), path, text);
+    // There may be logs of several results beside each other.
+    const QString title = QStringLiteral("Log of %1 · %2").arg(QFileInfo(path).completeBaseName(), QFileInfo(shown_.first()).fileName());
+    emit log_requested(title, path, text);
   });
   return card;
 }
@@ -178,7 +180,8 @@ void ResultsPage::list_now() {
       },
       [this](Listed listed) {
         list_->set_entries(std::move(listed.entries));
-        if (!listed.remark.isEmpty()) emit told(listed.remark, false);
+        // Once: a person who has dismissed it has read it.
+        if (std::exchange(remark_, listed.remark) != listed.remark && !listed.remark.isEmpty()) emit told(listed.remark, false);
         if (std::exchange(listed_, true)) return;
         // Behind the list, which it would hold up.
         forgetting_.start(

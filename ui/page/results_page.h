@@ -34,7 +34,7 @@ class ResultsPage : public QWidget {
  public:
   ResultsPage(QString runs_folder, Theme& theme, QWidget* parent = nullptr);
 
-  /// Reads the list anew, as after a run.
+  /// Reads the list anew, as after a run, if it is in sight.
   void refresh();
   ReportView* report_view() const { return view_; }
   bool is_busy() const;
@@ -110,6 +110,7 @@ class ResultsPage : public QWidget {
   QString report_folder_;       // of the last report of several; empty: there is none
   QList<QStringList> removed_;  // each what was deleted together, in the order in which Undo offers it, the next one last
   QString moved_words_;         // "deleting 3 of 10 …"
+  QString remark_;              // of the list, as it was said last
   bool listed_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
+#include <QMessageBox>
 #include <QPushButton>
 #include <algorithm>
 
@@ -99,11 +100,12 @@ void RunBar::add_states(QHBoxLayout* row) {
 void RunBar::fill_preset_menu(QMenu* menu) {
   menu->clear();
   menu->setToolTipsVisible(true);
-  bool had_built_in = false;
+  bool had_built_in = false, own_is_chosen = false;
   for (const app::Preset& preset : presets_.list()) {
     if (!preset.built_in && had_built_in) menu->addSeparator();
     had_built_in = preset.built_in;
     const QString name = QString::fromStdString(preset.name);
+    own_is_chosen = own_is_chosen || (!preset.built_in && name == presets_.name());
     QAction* action = menu->addAction(QString::fromStdString(preset.title));
     action->setObjectName(QStringLiteral("preset_") + name);
     action->setToolTip(QString::fromStdString(preset.description));
@@ -115,6 +117,27 @@ void RunBar::fill_preset_menu(QMenu* menu) {
       if (!error.isEmpty()) emit problem(error);
     });
   }
+  if (!own_is_chosen) return;
+  menu->addSeparator();
+  QAction* remove = menu->addAction(QStringLiteral("Delete \"%1\"…").arg(presets_.title()));
+  remove->setObjectName(QStringLiteral("delete_preset"));
+  remove->setToolTip(QStringLiteral("Deletes the chosen preset; its settings stay in the window"));
+  remove->setEnabled(!actions_.is_on());
+  connect(remove, &QAction::triggered, this, &RunBar::ask_delete_preset);
+}
+
+void RunBar::ask_delete_preset() {
+  QMessageBox question(QMessageBox::NoIcon, QStringLiteral("Delete the preset?"),
+                       QStringLiteral("The preset \"%1\" is deleted for good. Its settings stay in the window until others are chosen.")
+                           .arg(presets_.title()),
+                       QMessageBox::NoButton, window());
+  question.setObjectName(QStringLiteral("delete_preset_question"));
+  const QAbstractButton* remove = question.addButton(QStringLiteral("Delete"), QMessageBox::DestructiveRole);
+  question.setDefaultButton(question.addButton(QStringLiteral("Keep it"), QMessageBox::RejectRole));  // Enter alone deletes nothing
+  question.exec();
+  if (question.clickedButton() != remove) return;
+  const QString error = presets_.remove_chosen();
+  if (!error.isEmpty()) emit problem(error);
 }
 
 void RunBar::ask_save_as() {

@@ -30,7 +30,7 @@ class RunBar : public QFrame {
   void follow(const CasesDesk& cases);
   /// The time goes on between state changes.
   void refresh_progress();
-  /// Fills a menu with all presets, the chosen one checked; used by the main menu as well.
+  /// Fills a menu with all presets, the chosen one checked, and to be deleted where it is one's own; used by the main menu as well.
   void fill_preset_menu(QMenu* menu);
   void ask_save_as();
 
@@ -41,6 +41,7 @@ class RunBar : public QFrame {
   void add_buttons(QHBoxLayout* row);
   void add_presets(QHBoxLayout* row);
   void add_states(QHBoxLayout* row);
+  void ask_delete_preset();
   void refresh();
   void refresh_preset();
   void refresh_lights();

@@ -20,6 +20,7 @@ namespace n2nq::ui {
 namespace {
 constexpr int height_px = 26;
 constexpr int gap_px = 24;
+const QString cpu_meaning = QStringLiteral("\n\nbench CPU: of one core, in the last second");
 }  // namespace
 
 StatusStrip::StatusStrip(SettingsForm& form, RunActions& actions, const Theme& theme, QWidget* parent)
@@ -117,7 +118,7 @@ void StatusStrip::refresh() {
 void StatusStrip::show_no_run() {
   left_ = cases_->progress_text();
   counts_.clear();
-  setToolTip(left_);
+  setToolTip(left_ + cpu_meaning);
 }
 
 void StatusStrip::show_run(const app::RunControl& run, const app::Settings& settings) {
@@ -153,7 +154,7 @@ void StatusStrip::show_run(const app::RunControl& run, const app::Settings& sett
   };
   // All of it: a narrow window has no room for long names of machines.
   setToolTip(QStringLiteral("What is known so far. Lost messages are found at the end, by comparing what was sent with what arrived.\n\n") +
-             QStringList{left_ + places(true), counts_}.join(u'\n').trimmed());
+             QStringList{left_ + places(true), counts_}.join(u'\n').trimmed() + cpu_meaning);
   left_ += places(false);
   if (!run.folder().isEmpty()) right_ += QStringLiteral(" · %1").arg(QDir(run.folder()).dirName());
 }

@@ -39,7 +39,9 @@ QString state_sign(app::CheckState state) {
 }
 
 QString cell_tooltip(const app::CheckCell& cell, const QString& meaning) {
-  QString text = meaning;
+  // A table may have no room for all of what was found.
+  const bool is_found = cell.state != CheckState::not_checked && !cell.text.isEmpty();
+  QString text = is_found ? cell.text + QStringLiteral("\n\n") + meaning : meaning;
   if (cell.state == CheckState::not_checked && cell.detail.isEmpty()) text += QStringLiteral("\n\nNot checked yet.");
   if (cell.state == CheckState::checking) text += QStringLiteral("\n\nIs being checked.");
   if (!cell.detail.isEmpty()) text += QStringLiteral("\n\n") + cell.detail;

@@ -12,7 +12,7 @@ namespace n2nq::ui {
 
 /// "✓ 8", "✕ refused", "▲ 12.3", "unknown", "…", "–".
 QString cell_text(const app::CheckCell& cell);
-/// What was found, and what to do.
+/// What was found, with the text for which a cell may have no room, and what to do.
 QString cell_tooltip(const app::CheckCell& cell, const QString& meaning);
 QColor state_color(app::CheckState state, const Tokens& tokens);
 /// "✓", "▲", "✕", "?", or empty.

@@ -3,7 +3,13 @@
 
 #include <QPainter>
 
+#include "ui/widget/cell_delegate.h"
+
 namespace n2nq::ui {
+
+FocusTable::FocusTable(const Theme& theme, QWidget* parent) : QTableView(parent), theme_(theme) {
+  setItemDelegate(new CellDelegate(this));
+}
 
 // The frame is around more than the cells that the view paints anew.
 void FocusTable::currentChanged(const QModelIndex& current, const QModelIndex& previous) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/widget/message_bar.h"
 
+#include <QApplication>
 #include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QPushButton>
@@ -31,6 +32,9 @@ MessageBar::MessageBar(const Theme& theme, QWidget* parent) : QFrame(parent), th
   connect(more_, &QPushButton::clicked, this, &MessageBar::show_all);
   connect(close_, &QPushButton::clicked, this, &MessageBar::clear);
   connect(&theme, &Theme::changed, this, &MessageBar::restyle);
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget* old_place, QWidget* new_place) {
+    if (old_place != nullptr && old_place->window() == window() && !isAncestorOf(old_place) && isAncestorOf(new_place)) before_ = old_place;
+  });
   restyle();
   hide();
 }
@@ -71,7 +75,14 @@ void MessageBar::show_all() {
   popup->open_below(more_);
 }
 
+// Hidden with the focus in it, Qt would hand that on to whatever comes next.
+void MessageBar::give_focus_back() {
+  if (before_ && before_->isVisible() && before_->isEnabled() && isAncestorOf(window()->focusWidget()))
+    before_->setFocus(Qt::OtherFocusReason);
+}
+
 void MessageBar::refresh() {
+  if (all_.isEmpty()) give_focus_back();
   setVisible(!all_.isEmpty());
   if (all_.isEmpty()) return;
   const bool bad = all_.last().kind == Kind::bad;

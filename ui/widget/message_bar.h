@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Errors and remarks of the window: the latest in a line, or in smaller letters in two, whose room is there whether there is one or not, and
-// all of them folded behind it, to be read and copied. No dialog.
+// all of them folded behind it, to be read and copied. No dialog. Once they are gone the focus is back where it was before somebody came
+// here by keys.
 #pragma once
 
 #include <QFrame>
 #include <QList>
+#include <QPointer>
 #include <QStringList>
 
 #include "ui/theme/theme.h"
@@ -42,6 +44,7 @@ class MessageBar : public QFrame {
     QString time, text, topic;
   };
   void refresh();
+  void give_focus_back();
   void show_text();
   void restyle();
   void show_all();
@@ -50,6 +53,7 @@ class MessageBar : public QFrame {
   QList<Message> all_;
   ElidedLabel* text_;
   QPushButton *more_, *close_;
+  QPointer<QWidget> before_;  // had the focus before it came in here
 };
 
 }  // namespace n2nq::ui

@@ -2,11 +2,11 @@
 // A delegate for cells whose text is cut in its middle where room ends: names that begin alike differ at their ends.
 #pragma once
 
-#include <QStyledItemDelegate>
+#include "ui/widget/cell_delegate.h"
 
 namespace n2nq::ui {
 
-template <class Delegate = QStyledItemDelegate>
+template <class Delegate = CellDelegate>
 class MiddleElided : public Delegate {
  public:
   using Delegate::Delegate;

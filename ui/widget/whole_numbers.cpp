@@ -5,11 +5,11 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <QStyleOption>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <algorithm>
 
 #include "ui/theme/tokens.h"
+#include "ui/widget/cell_delegate.h"
 
 namespace n2nq::ui {
 
@@ -29,9 +29,9 @@ QString sign_in(int room_px, const QFontMetrics& metrics) {
   return room_px < metrics.horizontalAdvance(out_of_sight) + 2 * space::in_row ? QString() : out_of_sight;
 }
 
-class WholeNumbers : public QStyledItemDelegate {
+class WholeNumbers : public CellDelegate {
  public:
-  explicit WholeNumbers(QTableView* table) : QStyledItemDelegate(table), table_(table) {}
+  explicit WholeNumbers(QTableView* table) : CellDelegate(table), table_(table) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     QStyleOptionViewItem seen = option;

@@ -37,6 +37,54 @@ class TestCaseFigureCard : public QObject {
              "nor is its title cut");
   }
 
+  void heads_say_of_what_and_in_which_unit_and_no_value_is_cut() {
+    app::Figure figure;
+    figure.x = {.title = QStringLiteral("Message size"), .unit = QStringLiteral("kB")};
+    figure.y = {.title = QStringLiteral("Latency, mean of the lowest 95 %"), .unit = QStringLiteral("µs")};
+    figure.legend = QStringLiteral("Services");
+    figure.series = {
+        {.name = QStringLiteral("1"), .points = {{.x = 1, .y = 31}}},
+        {.name = QStringLiteral("10"),
+         .points = {{.x = 1, .y = 1234, .low = 1177.3, .high = 1290.7, .clock_bound = 71, .why = QStringLiteral("disturbed")}}}};
+    CaseFigureCard card(theme);
+    card.show_figure(figure);
+    auto* table = card.findChild<QTableWidget*>(QStringLiteral("case_table"));
+    const auto head = [table](int column) { return table->horizontalHeaderItem(column)->text(); };
+    QCOMPARE(head(1), QStringLiteral("Services 1 (µs)"));
+    QCOMPARE(head(2), QStringLiteral("Services 10 (µs)"));
+    constexpr int around_px = 12;
+    const QString value = table->item(0, 2)->text();
+    const int needed_px = table->fontMetrics().horizontalAdvance(value) + around_px, given_px = table->columnWidth(2);
+    QVERIFY2(needed_px <= given_px, qPrintable(QStringLiteral("%1: %2 of %3").arg(value).arg(given_px).arg(needed_px)));
+    // Who is at a value stays there when the figure has a run more.
+    table->setCurrentCell(0, 2);
+    card.show_figure(figure);
+    QCOMPARE(table->currentColumn(), 2);
+    // A name is cut, in its middle.
+    figure.series[0].name = QString(60, u'n');
+    card.show_figure(figure);
+    QVERIFY(table->columnWidth(1) < table->fontMetrics().horizontalAdvance(head(1)));
+  }
+
+  void a_selected_value_keeps_its_colour() {
+    app::Figure figure;
+    figure.x = {.title = QStringLiteral("Services")};
+    figure.y = {.title = QStringLiteral("Latency, median"), .unit = QStringLiteral("µs")};
+    figure.series = {{.points = {{.x = 1, .y = 31}}}};
+    CaseFigureCard card(theme);
+    card.resize(600, 700);
+    card.show_figure(figure);
+    card.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&card));
+    auto* table = card.findChild<QTableWidget*>(QStringLiteral("case_table"));
+    table->setCurrentCell(0, 1);
+    const auto picture = [table](const QColor& color) {
+      table->item(0, 1)->setForeground(color);
+      return table->viewport()->grab(table->visualItemRect(table->item(0, 1))).toImage();
+    };
+    QVERIFY(picture(theme.tokens().warning) != picture(theme.tokens().secondary));
+  }
+
   void a_chosen_point_is_told_as_it_is_now() {
     app::Figure figure;
     figure.id = QStringLiteral("latency");

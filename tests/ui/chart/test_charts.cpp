@@ -9,6 +9,7 @@
 #include <QTest>
 #include <QWheelEvent>
 #include <cmath>
+#include <tuple>
 
 #include "ui/card/charts_card.h"
 #include "ui/chart/axis_steps.h"
@@ -87,7 +88,7 @@ class TestCharts : public QObject {
   void the_time_axis_begins_with_the_run();
   void a_held_picture_stays_longer_than_ten_minutes();
   void what_was_seen_while_held_is_bounded();
-  void the_clocks_of_the_run_before_are_forgotten();
+  void the_title_judges_clocks_by_the_newest_latency_and_forgets_those_of_the_run_before();
   void a_late_answer_leaves_no_gap_and_silence_does();
   void the_axis_grows_with_a_short_run();
   void labels_have_separators_also_on_a_log_axis();
@@ -409,20 +410,29 @@ void TestCharts::what_was_seen_while_held_is_bounded() {
   QVERIFY(std::isnan(window.seen_from_s()) && std::isnan(window.seen_to_s()));
 }
 
-void TestCharts::the_clocks_of_the_run_before_are_forgotten() {
+void TestCharts::the_title_judges_clocks_by_the_newest_latency_and_forgets_those_of_the_run_before() {
   Theme theme;
   ChartsCard card(theme);
   app::LiveFigures figures = sample(1, 400);
   figures.clocks.latency = {true, 8'000, 640};
   card.add_sample(figures);
   const auto* title = card.findChildren<QLabel*>().front();
-  QCOMPARE(title->text(), QStringLiteral("Latency, all receivers, ") + bound_text(figures.clocks.latency));
-  for (const auto& [p50_us, is_told] : {std::pair(400.0, true), {20'000.0, false}}) {
-    figures.latency.p50_us = p50_us;
+  QCOMPARE(title->text(), QStringLiteral("Latency, all receivers, ") + bound_words(figures.clocks.latency, 90));
+  for (const auto& [p50_us, p50_of_the_run_us, is_told] : {std::tuple(400.0, 20'000.0, true), {20'000.0, 400.0, false}}) {
+    figures.latency_now.p50_us = p50_us;
+    figures.latency.p50_us = p50_of_the_run_us;  // which it does not draw
+    ++figures.round;
+    figures.heard_s += 0.1;
     card.add_sample(figures);
+    QCOMPARE(title->text(), QStringLiteral("Latency, all receivers, ") + bound_words(figures.clocks.latency, p50_us));
     QCOMPARE(title->toolTip(), bound_explained(figures.clocks.latency, p50_us));
     QCOMPARE(title->toolTip().contains(QStringLiteral("that is more than the figure itself, which tells nothing finer")), is_told);
   }
+  const QString before = title->text();
+  figures.latency_now = {};  // a moment in which nothing came
+  ++figures.round;
+  card.add_sample(figures);
+  QCOMPARE(title->text(), before);
   card.clear();
   QCOMPARE(title->toolTip(), QString());
   QCOMPARE(title->text(), QStringLiteral("Latency, all receivers"));

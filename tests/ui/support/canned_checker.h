@@ -37,7 +37,8 @@ class CannedChecker : public app::HostChecker {
   /// All is well; the last host does not answer, and the one before has a changed key, a busy processor and a wrong folder.
   void find(bool with_trouble) {
     using app::CheckItem, app::CheckState;
-    const char* const good[] = {"0.4 ms", "lab", "x86-64", "6.1.0", "8", "0.12", "41 GB", "runs", "+250.004 ms ± 42 µs", "9 µs"};
+    const char* const good[] = {"0.4 ms", "lab",      "x86-64", "6.8.0-45-generic",    "8",
+                                "0.12",   "1843 GiB", "runs",   "+250.004 ms ± 42 µs", "9 µs"};
     for (const std::string& name : names) {
       app::HostReport& report = hosts_[name];
       for (std::size_t i = 0; i < app::check_items_count; ++i) {
