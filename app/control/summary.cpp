@@ -61,7 +61,7 @@ void put_bounds(OrderedJson& latencies, OrderedJson& stages, const ClockBounds& 
   put_bound(stages["to_receiver_us"], bounds.to_receiver);
 }
 
-constexpr const char* sender_counts[] = {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes", "unnoted"};
+constexpr const char* sender_counts[] = {"number", "port", "attempted", "accepted", "refused", "lost_before_queue", "bytes", "unnoted", "stood_still_ns"};
 constexpr const char* receiver_counts[] = {
     "number",   "port",         "received",  "duplicated",          "redelivered", "out_of_order", "unexpected",
     "negative", "bad_checksum", "confirmed", "answered_negatively", "bytes",       "handed_over",  "ended_by_broker"};
@@ -179,8 +179,8 @@ std::optional<double> sending_s(const Json& senders_bye, double attempted, int s
     // Gaps beside messages that a killed process had not noted are in no figure: an outage may be one.
     const double known_s = service.value("sent_over_ns", 0.0) / ns_in_s;
     // Who stood still until it was stopped took until then.
-    const double overdue_s = service.value("overdue_ns", 0.0) / ns_in_s;
-    each.push_back({gap_s, std::max(own.count * own.mean_s, known_s) + gap_s + overdue_s});
+    const double still_s = service.value("stood_still_ns", 0.0) / ns_in_s;
+    each.push_back({gap_s, std::max(own.count * own.mean_s, known_s) + std::max(gap_s, still_s)});
     longest_s = std::max(longest_s, each.back().took_s);
   }
   double together_s = 0, alike = 0;

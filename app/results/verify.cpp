@@ -194,6 +194,7 @@ class Verifier {
 
   struct Sending {
     std::int64_t sent = 0, gaps = 0, gap_sum_ns = 0;
+    double still_s = 0;  // until it was stopped, of which no log tells
   };
 
   /// The mean over those whose sending, and a gap of theirs, is at most one and a half gaps shorter than the longest.
@@ -204,8 +205,9 @@ class Verifier {
       if (own.sent == 0) continue;
       const double own_s = static_cast<double>(own.gap_sum_ns) / ns_in_s;
       const double gap_s = own.gaps == 0 ? mean_gap_s : std::min(own_s / static_cast<double>(own.gaps), mean_gap_s);
-      took_and_gap_s.emplace_back(own_s + gap_s, gap_s);
-      longest_s = std::max(longest_s, own_s + gap_s);
+      const double took_s = own_s + std::max(gap_s, own.still_s);
+      took_and_gap_s.emplace_back(took_s, gap_s);
+      longest_s = std::max(longest_s, took_s);
     }
     std::erase_if(took_and_gap_s, [&](const auto& own) { return longest_s - own.first > 1.5 * own.second; });
     double sum_s = 0;
@@ -234,6 +236,7 @@ class Verifier {
       Sending& own = of_each.emplace_back();
       each_gap(log, [&](std::int64_t gap) { ++own.gaps, own.gap_sum_ns += gap; });
       for (const SentLine& line : log.lines) own.sent += !is_warm_up(line);
+      if (const Json* row = service("senders", log.number)) own.still_s = row->value("stood_still_ns", 0.0) / ns_in_s;
       gaps += own.gaps, gap_sum += own.gap_sum_ns;
     }
     if (some_unnoted_ || logs_.senders.empty()) return;

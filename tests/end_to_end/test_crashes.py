@@ -9,10 +9,11 @@ import pathlib
 import re
 import shutil
 import signal
+import subprocess
 import time
 import unittest
 
-from bench import DEADLINE_S, BenchCase, children, is_pending, stop_for
+from bench import BIN, DEADLINE_S, BenchCase, children, is_pending, stop_for
 from run_folder import RunFolder
 from verify_run import keys_of, verify
 
@@ -340,6 +341,32 @@ class Crashes(BenchCase):
         total = summary["ledger"]["total"]
         self.assertEqual((total["delivered"], total["lost"]), (1200, 0), summary["reasons"])
         self.assertIn("R001 is back to normal, because the run was stopped", " ".join(summary["reasons"] + [event["what"] for event in summary["events"]]))
+
+    def test_who_stands_still_until_the_stop_has_its_rate_over_that_time(self):
+        for delay_ms in (1, 0):  # by a plan, and as fast as it goes
+            shutil.rmtree(self.folder / "run", ignore_errors=True)
+            process = self.start("quick", *self.settings(
+                senders__amount=1, receivers__amount=1, senders__messages=1_000_000, senders__delay_ms=delay_ms, senders__size_bytes=50_000),
+                "--fault", "pause:broker@0.5")
+            log = self.folder / "run" / "senders" / "S001.log"
+            sizes = []
+
+            def stands_still():
+                sizes.append((time.monotonic(), log.stat().st_size if log.exists() else 0))
+                first = next(at for at, size in sizes if size == sizes[-1][1])
+                return sizes[-1][1] > 1000 and sizes[-1][0] - first > 1.5
+
+            self.wait_for("the sockets to be full", stands_still)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+            run = RunFolder(self.folder / "run")
+            sent_ns = run.senders[1].numbers("sent_ns")
+            still_s = run.summary["services"]["senders"][0]["stood_still_ns"] / 1e9
+            self.assertGreater(still_s, 1)
+            self.assertAlmostEqual(run.summary["rates"]["over_s"], (sent_ns[-1] - sent_ns[0]) / 1e9 + still_s, places=3)
+            self.assertEqual(verify(run.folder).differences, [])
+            verified = subprocess.run([BIN / "n2nq-bench", "verify", run.folder], capture_output=True, text=True)
+            self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
 
     def test_a_request_for_much_that_waits_is_no_slowness(self):
         settings = {"queue": {"mode": "load-balancer", "responses": True, "retention_s": 60,

@@ -151,13 +151,15 @@ def bytes_of(logs):
 
 def check_rates(check, run):
     gaps_of_each = [list(delays(log)) for log in run.senders.values() if log.rows]
+    still = {row["number"]: row.get("stood_still_ns", 0) for row in run.summary["services"]["senders"]}  # until the stop: no log tells of it
+    still_of_each = [still[number] for number, log in run.senders.items() if log.rows]
     gaps = [gap for own in gaps_of_each for gap in own]
     if sum(gaps) == 0 or unnoted_messages(run):  # nobody sent twice, or all in one instant
         return
     sent = sum(len(log.rows) for log in run.senders.values())
     mean_gap = sum(gaps) / len(gaps)
     own_gaps = [min(sum(own) / len(own), mean_gap) if own else mean_gap for own in gaps_of_each]
-    took = [sum(own) + gap for own, gap in zip(gaps_of_each, own_gaps)]
+    took = [sum(own) + max(gap, still) for own, gap, still in zip(gaps_of_each, own_gaps, still_of_each)]
     ended_last = [one for one, gap in zip(took, own_gaps) if max(took) - one <= 1.5 * gap]
     over_s = max(mean_gap * sent / len(run.senders), sum(ended_last) / len(ended_last)) / 1e9
     rates = run.summary["rates"]

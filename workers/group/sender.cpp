@@ -10,6 +10,8 @@ namespace n2nq::worker {
 
 namespace {
 
+constexpr std::int64_t standstill_ns_min = 10 * net::ns_per_ms;
+
 std::uint64_t planned_messages(const SenderPlan& plan, const Pacer& pacer) {
   std::uint64_t planned = plan.messages.value_or(std::numeric_limits<std::uint64_t>::max());
   if (plan.duration_ns && !pacer.as_fast_as_it_goes()) planned = std::min(planned, pacer.messages_within(*plan.duration_ns));
@@ -214,13 +216,15 @@ void Sender::tell_unnoted(std::uint64_t behind_log) {
 
 void Sender::finish_if_done(std::int64_t now_ns) {
   if (again_from_ != next_ || !nothing_new(now_ns) || !is_open()) return;
+  if (!stopping_ && !is_planned() && plan_.duration_ns && state() != ServiceState::ending)
+    note_standstill((plan_.warmup_messages == 0 ? start_ns_ : first_sent_ns_.value_or(now_ns)) + *plan_.duration_ns);
   client()->end(next_);
   set_state(ServiceState::ending);
 }
 
 void Sender::stop() {
   if (is_over()) return;
-  if (!stopping_) note_overdue(net::now_ns());
+  if (!stopping_ && state() != ServiceState::ending) note_standstill(net::now_ns());
   stopping_ = true;
   if (state() == ServiceState::waiting && !comes_back()) {  // never had a connection: there is nobody to say END to
     close();
@@ -231,11 +235,16 @@ void Sender::stop() {
   if (is_open()) client()->end(next_);
 }
 
-/// Who stands still until it is stopped has sent its last message in time, and would have its rate from before that.
-void Sender::note_overdue(std::int64_t now_ns) {
-  if (!started_ || !is_planned() || next_ >= planned_ || !first_sent_ns_) return;
-  overdue_ns_ = std::max<std::int64_t>(0, now_ns - due_ns(next_));
-  if (overdue_ns_ > 0) last_lag_ns_ = std::max(last_lag_ns_.value_or(0), overdue_ns_);
+/// Who stands still until it is stopped, or its time is over, has sent its last message in time, and would have its rate from before that.
+void Sender::note_standstill(std::int64_t until_ns) {
+  if (!first_sent_ns_ || next_ >= planned_) return;
+  if (is_planned()) {
+    const std::int64_t overdue_ns = until_ns - due_ns(next_);
+    if (overdue_ns <= 0) return;
+    last_lag_ns_ = std::max(last_lag_ns_.value_or(0), overdue_ns);
+  }
+  const std::int64_t still_ns = until_ns - latest_sent_ns_;
+  if (still_ns >= standstill_ns_min) stood_still_ns_ = still_ns;
 }
 
 void Sender::opened(const OpenFacts& facts, bool /*restarted*/) {

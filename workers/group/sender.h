@@ -73,8 +73,8 @@ class Sender : public Service {
   wire::IndexSet accepted_set() const;
   /// How late the last message left, or was one that had not left when the sender was stopped.
   std::optional<std::int64_t> last_lag_ns() const { return last_lag_ns_; }
-  /// For how long a message had been due that had not left when the sender was stopped. 0: none had.
-  std::int64_t overdue_ns() const { return overdue_ns_; }
+  /// For how long nothing had left, though it was due, when the sender was stopped or its time was over. 0: it had not stood still.
+  std::int64_t stood_still_ns() const { return stood_still_ns_; }
   /// As PlanSlip::ns().
   std::optional<std::int64_t> slipped_ns() const { return slip_.ns(); }
   /// Messages that a killed process had sent and not noted any more: in the counts, and in no figure and no log.
@@ -106,7 +106,7 @@ class Sender : public Service {
   void remember(StampRing::Stamps stamps);
   std::uint64_t count_unnoted(std::uint64_t next_index);
   void finish_if_done(std::int64_t now_ns);
-  void note_overdue(std::int64_t now_ns);
+  void note_standstill(std::int64_t until_ns);
 
   const SenderPlan& plan_;
   const PayloadSource& payload_;
@@ -137,7 +137,7 @@ class Sender : public Service {
 
   std::optional<std::int64_t> last_sent_ns_;
   std::optional<std::int64_t> last_lag_ns_;
-  std::int64_t overdue_ns_ = 0;
+  std::int64_t stood_still_ns_ = 0;
   std::uint64_t unnoted_ = 0;
   std::uint64_t missing_ = 0;  // of these, not told yet: amid the log
   std::uint64_t without_gap_ = 0;  // messages that left with the one before, in one batch; measured together

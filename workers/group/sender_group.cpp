@@ -157,7 +157,7 @@ void SenderGroup::put_totals(nlohmann::json& bye) {
       services.back()["unnoted"] = sender.unnoted();
       services.back()["sent_over_ns"] = sender.sent_over_ns();
     }
-    if (sender.overdue_ns() > 0) services.back()["overdue_ns"] = sender.overdue_ns();
+    if (sender.stood_still_ns() > 0) services.back()["stood_still_ns"] = sender.stood_still_ns();
     const bool speaks_for_another = !settings().salvage.empty() || !settings().continue_of.empty();
     if (speaks_for_another && sender.connections() == 0) services.back()["unheard"] = true;
   }

@@ -65,11 +65,15 @@ TEST_F(ResultTest, rates_and_plan) {
   EXPECT_EQ(out["plan"]["offered_messages"], 2);
   EXPECT_EQ(out["plan"]["offered_per_s"], 2.0);
   EXPECT_EQ(out["plan"]["kept"], true);
-  // A sender that stands still until it is stopped has sent nothing in that time.
-  senders["services"][0]["overdue_ns"] = 9'000'000'000;
+  // A sender that stands still until it is stopped has sent nothing in that time; one that is late has gaps that tell of it.
+  senders["services"][0]["stood_still_ns"] = 9'500'000'000;
   finish();
   EXPECT_EQ(summary()["rates"]["over_s"], 10.0);
-  senders["services"][0].erase("overdue_ns");
+  senders["services"][0]["stood_still_ns"] = 20'000'000;
+  senders["last_lag_ns"] = 9'000'000'000;
+  finish();
+  EXPECT_EQ(summary()["rates"]["over_s"], 1.0);
+  senders["services"][0].erase("stood_still_ns");
   // Beside what a killed process had not noted there is a gap that no figure has.
   senders["services"][0].update({{"unnoted", 1}, {"sent_over_ns", 9'500'000'000}});
   finish();
