@@ -169,7 +169,7 @@ void MainWindow::make_actions() {
                      QStringLiteral("Stops a run that is on, then quits"));
   connect(start_all_, &QAction::triggered, &actions_, &RunActions::start_all);
   connect(&actions_, &RunActions::about_to_start, hosts_page_, &HostsPage::take_local_address);
-  connect(&actions_, &RunActions::about_to_start, &hosts_, &app::HostBook::look_again);
+  connect(&actions_, &RunActions::about_to_start, &hosts_, &app::HostBook::glance);
   connect(stop_all_, &QAction::triggered, &actions_, &RunActions::stop_all);
   connect(save_as_, &QAction::triggered, bar_, &RunBar::ask_save_as);
   connect(log_, &QAction::triggered, bench_, &BenchPage::request_selected_log);

@@ -92,7 +92,8 @@ void RunControl::Private::end_because(const QString& trouble) {
 int RunControl::Private::other_start_left_ms(const Member& member) const {
   const RunDeadlines& times = options.deadlines;
   if (!member.since_launched.isValid()) return times.other_starts_min;
-  const qint64 taken_ms = member.since_launched.elapsed() - member.watch->launcher().asked_ms();
+  qint64 taken_ms = member.since_launched.elapsed();
+  if (const auto answered_ms = member.watch->launcher().since_answer_ms()) taken_ms = std::min(taken_ms, *answered_ms);
   return std::max(times.other_starts - static_cast<int>(taken_ms), times.other_starts_min);
 }
 

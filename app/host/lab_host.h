@@ -75,8 +75,8 @@ class LabHost : public QObject {
   /// A start there begins, whose steps have no more time than that has (StartDeadline), until what is given is destroyed.
   std::shared_ptr<void> begin_start() { return starts_->begin(); }
   int step_ms(int limit_ms) const { return starts_->step_ms(limit_ms); }
-  /// For how long until now the person was asked for something, for any host.
-  qint64 asked_ms() const { return questions_.open_ms(); }
+  /// OpenQuestions::since_answer_ms(), for any host.
+  std::optional<qint64> since_answer_ms() const { return questions_.since_answer_ms(); }
   /// Whether a connection asks the person for something.
   bool asks() const { return (control_ && control_->asks()) || (files_session_ && files_session_->asks()); }
   /// Null: it is not connected. Nothing is begun.

@@ -61,8 +61,8 @@ class Launcher : public QObject {
   virtual int step_ms(int limit_ms) const { return limit_ms; }
   /// The process has answered: its start is over.
   virtual void end_start() {}
-  /// For how long since put_file() a person was asked for something, by any host.
-  virtual qint64 asked_ms() const { return 0; }
+  /// How long ago a person answered last, to any host: from then on it has its time anew. 0 while one is asked. Empty: none was.
+  virtual std::optional<qint64> since_answer_ms() const { return {}; }
   /// Makes the program runnable on the host. Answered by file_put or failed.
   virtual void put_file(const QString& program) = 0;
   /// From now on the person is asked for nothing because of it: where that is necessary it is given up, and would_ask told in place of

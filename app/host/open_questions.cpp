@@ -7,6 +7,7 @@
 namespace n2nq::app {
 
 void OpenQuestions::ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) {
+  if (!person_.reaches_person(question)) return person_.ask_host_key(question, std::move(answer));
   begin();
   person_.ask_host_key(question, [self = QPointer(this), answer = std::move(answer)](bool yes) {
     answer(yes);
@@ -15,6 +16,7 @@ void OpenQuestions::ask_host_key(const HostKeyQuestion& question, std::function<
 }
 
 void OpenQuestions::ask_secrets(const SecretQuestion& question, std::function<void(std::optional<std::vector<Secret>>)> answer) {
+  if (!person_.reaches_person(question)) return person_.ask_secrets(question, std::move(answer));
   begin();
   person_.ask_secrets(question, [self = QPointer(this), answer = std::move(answer)](std::optional<std::vector<Secret>> given) {
     answer(std::move(given));
@@ -24,13 +26,12 @@ void OpenQuestions::ask_secrets(const SecretQuestion& question, std::function<vo
 
 void OpenQuestions::begin() {
   if (open_++ > 0) return;
-  since_open_.start();
   emit asking(true);
 }
 
 void OpenQuestions::end() {
   if (--open_ > 0) return;
-  open_ms_before_ += since_open_.elapsed();
+  since_answer_.start();
   emit asking(false);
 }
 

@@ -5,6 +5,7 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <optional>
 
 #include "app/host/ssh_questions.h"
 
@@ -17,8 +18,10 @@ class OpenQuestions : public QObject, public SshQuestions {
   explicit OpenQuestions(SshQuestions& person, QObject* parent = nullptr) : QObject(parent), person_(person) {}
 
   bool any() const { return open_ > 0; }
-  /// For how long one was open until now, in all.
-  qint64 open_ms() const { return open_ms_before_ + (any() ? since_open_.elapsed() : 0); }
+  /// How long ago the last one was answered; 0 while one is open. Empty: none was asked.
+  std::optional<qint64> since_answer_ms() const {
+    return any() ? std::optional<qint64>(0) : since_answer_.isValid() ? std::optional(since_answer_.elapsed()) : std::nullopt;
+  }
   bool reaches_person(const HostKeyQuestion& question) override { return person_.reaches_person(question); }
   bool reaches_person(const SecretQuestion& question) override { return person_.reaches_person(question); }
   void ask_host_key(const HostKeyQuestion& question, std::function<void(bool)> answer) override;
@@ -36,8 +39,7 @@ class OpenQuestions : public QObject, public SshQuestions {
 
   SshQuestions& person_;
   int open_ = 0;
-  QElapsedTimer since_open_;
-  qint64 open_ms_before_ = 0;
+  QElapsedTimer since_answer_;
 };
 
 }  // namespace n2nq::app

@@ -54,8 +54,9 @@ bool may_pass(const SshProblem& why) {
 /// What a person was asked, and declined or answered in vain, is not asked again and again.
 bool may_pass_behind_a_cut(const SshProblem& why) {
   switch (why.kind) {
-    case SshProblem::Kind::files:
     case SshProblem::Kind::settings:
+      return why.own_files_away;
+    case SshProblem::Kind::files:
     case SshProblem::Kind::host_key_changed:
       return false;
     case SshProblem::Kind::login:
@@ -124,7 +125,6 @@ QString SshLauncher::folder_for(const QString& local_folder) const {
 
 void SshLauncher::put_file(const QString& program) {
   placed_file_ = programs_folder_ + '/' + program;
-  asked_ms_before_ = host_->asked_ms();
   if (is_start()) starting_ = host_->begin_start();
   // Groups connect to others, nobody to them.
   const bool listens = program == "n2nq-broker" && reached_ == Reached::by_other_hosts;

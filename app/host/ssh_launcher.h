@@ -29,7 +29,7 @@ class SshLauncher : public Launcher {
   QString folder_there(const QString& local_folder) const override;
   int step_ms(int limit_ms) const override { return starting_ ? host_->step_ms(limit_ms) : limit_ms; }
   void end_start() override { starting_.reset(); }
-  qint64 asked_ms() const override { return host_->asked_ms() - asked_ms_before_; }
+  std::optional<qint64> since_answer_ms() const override { return host_->since_answer_ms(); }
   void put_file(const QString& program) override;
   void put_without_asking() override;
   QString not_reached() const override;
@@ -77,7 +77,6 @@ class SshLauncher : public Launcher {
   const QString programs_folder_;
   const Reached reached_;
   std::shared_ptr<void> starting_;    // as long as it is a start that is under way
-  qint64 asked_ms_before_ = 0;        // the person, before that
   std::unique_ptr<QObject> putting_;  // as long as that is wanted
   QString placed_file_;               // here
   QString path_;                      // there

@@ -184,7 +184,7 @@ void SshLink::exchange_keys() {
       {SshProblem::Kind::unreachable,
        QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place(), QString::number(limit_ms / 1000.0, 'g', 2)),
        limit_ms < ssh_reach_ms_max / 2
-           ? QString("Reaching it and logging in have %1 s together; what came before has taken the rest").arg(ssh_reach_ms_max / 1000)
+           ? shared_.time_words(limit_ms) + " together; what came before has taken the rest"
            : QString("Is the port the one of sshd?")});
   socket_.release();  // libssh closes it from here on, whatever happens
   if (ssh_connect(session_.get()) != SSH_OK) {
@@ -245,9 +245,10 @@ void SshLink::check_that_it_waited() const {
 }
 
 void SshLink::begin_files(const QStringList& files) const {
-  shared_.begin_step(shared_.step_ms(shared_.reach_left_ms()),
-                     {SshProblem::Kind::settings, QString("%1: it takes too long to read %2").arg(target_.name, files.join(", ")),
-                      "Is the file server that it lies on away? Try again when it answers"});
+  SshProblem problem{SshProblem::Kind::settings, QString("%1: it takes too long to read %2").arg(target_.name, files.join(", ")),
+                     "Is the file server that it lies on away? Try again when it answers"};
+  problem.own_files_away = true;
+  shared_.begin_step(shared_.step_ms(shared_.reach_left_ms()), problem);
 }
 
 void SshLink::throw_lost(const QString& doing) const {

@@ -30,8 +30,7 @@ void LoginSteps::begin_step() {
       limit_ms,
       {SshProblem::Kind::lost,
        QString("%1 did not answer for %2 s while logging in").arg(link_.target().name).arg(limit_ms / 1000.0, 0, 'g', 2),
-       QString("Does sshd there wait for something: a home folder or a name service that is away? Reaching it and logging in have %1 s")
-           .arg(ssh_reach_ms_max / 1000)});
+       "Does sshd there wait for something: a home folder or a name service that is away? " + link_.shared().time_words(limit_ms)});
 }
 
 bool LoginSteps::begin_agent() {

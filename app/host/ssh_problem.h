@@ -38,6 +38,7 @@ struct SshProblem {
   bool person_asked = false;  // on the way to it, for what a log-in or a host key needs
   bool lets_nobody_through = false;  // unreachable: a jump host's sshd allows that to nobody who logged in as this bench did
   bool of_jump_host = false;  // the kind is that of a jump host on the way; nobody got as far as this one
+  bool own_files_away = false;  // settings: a file of this machine was not read in time, whose server may come back
   bool key_revoked = false;  // host_key_changed: because it is revoked, not because another one is known
   bool none() const { return kind == Kind::none; }
   /// Both, as one text.

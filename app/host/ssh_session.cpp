@@ -69,9 +69,10 @@ SshSession::~SshSession() {
   on_agent_waits(false);
 }
 
-void SshSession::hurry_by(std::shared_ptr<StartDeadline> starts) {
+void SshSession::hurry_by(std::shared_ptr<StartDeadline> starts, OnTheWay on_the_way) {
   starts_ = std::move(starts);
-  shared_->hurry_by(starts_);
+  on_the_way_ = on_the_way;
+  shared_->hurry_by(starts_, on_the_way_);
 }
 
 void SshSession::open() {
@@ -181,7 +182,7 @@ void SshSession::go_via() {
   // What was asked for one that stands was asked for others.
   if (via_->state() != State::ready) person_asked_ = person_asked_ || via_->person_asked_;
   if (patient_) via_->patient_ = true;
-  via_->hurry_by(starts_);
+  via_->hurry_by(starts_, OnTheWay::yes);
   const auto dial = [this](int reach_ms) {
     reach_ms_ = reach_ms;
     const int limit_ms = shared_->step_ms(reach_ms);
@@ -280,7 +281,7 @@ void SshSession::on_ended(const SshProblem& given) {
   if (given.again && state_ == State::connecting && attempts_left_ > 0) {
     shared_->leave();
     shared_ = std::make_shared<SshShared>(this);
-    shared_->hurry_by(starts_);
+    shared_->hurry_by(starts_, on_the_way_);
     return connect_now();
   }
   SshProblem why = blame_jump(given);

@@ -43,7 +43,7 @@ class SshSession : public QObject {
   /// open().
   void be_patient() { patient_ = true; }
   /// What it does from now on has no more time than a start there, nor has the way through its jump host.
-  void hurry_by(std::shared_ptr<StartDeadline> starts);
+  void hurry_by(std::shared_ptr<StartDeadline> starts, OnTheWay on_the_way = OnTheWay::no);
   void open();
   /// Ended, with `closed` as its problem, as soon as the event loop turns.
   void close();
@@ -109,6 +109,7 @@ class SshSession : public QObject {
   std::set<const SshSession*> behind_;  // those that wait for this one as their jump host
   std::shared_ptr<SshShared> shared_;
   std::shared_ptr<StartDeadline> starts_;
+  OnTheWay on_the_way_ = OnTheWay::no;
   State state_ = State::idle;
   SshProblem problem_;
   QString address_, preferred_;

@@ -63,24 +63,29 @@ void SshShared::look_at_deadline() {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   const auto unseen = now - std::max(std::exchange(looked_at_, now), step_began_);
+  if (unseen > own_standstill_min && starts_) starts_->note_standstill(now - unseen);
   if (!deadline_) return;
   if (unseen > own_standstill_min) *deadline_ += unseen;
   if (now <= *deadline_) return;
   SshProblem problem = deadline_problem_;
+  // A file of this machine, or the agent, keeps its own advice.
+  const bool is_of_link = problem.kind != SshProblem::Kind::settings && problem.kind != SshProblem::Kind::login;
   bool is_lost = false;
   for (const OwnedFd& socket : sockets_) {
     const Way way = way_of(socket.get());
     is_lost = is_lost || way != Way::there;
-    if (way != Way::there) problem.what_to_do = still_there;
+    if (way == Way::there || !is_of_link) continue;
+    problem.what_to_do = still_there;
     if (way == Way::gives_no_answer) problem.what_to_do.prepend("What is sent to it does not even arrive. ");
   }
   if (is_lost && problem.kind == SshProblem::Kind::silent) problem.kind = SshProblem::Kind::lost;
   close_locked(problem);
 }
 
-void SshShared::hurry_by(std::shared_ptr<StartDeadline> starts) {
+void SshShared::hurry_by(std::shared_ptr<StartDeadline> starts, OnTheWay on_the_way) {
   const std::lock_guard lock(mutex_);
   starts_ = std::move(starts);
+  on_the_way_ = on_the_way;
 }
 
 int SshShared::step_ms(int limit_ms) const {
@@ -126,10 +131,16 @@ int SshShared::reach_left_ms() const {
   return static_cast<int>(std::max<decltype(left)>(left, 0));
 }
 
+QString SshShared::time_words(int limit_ms) const {
+  constexpr int rounding_ms = 100;
+  return limit_ms + rounding_ms < reach_left_ms() ? QString("All steps of a start have %1 s").arg(start_ms_max / 1000)
+                                                  : QString("Reaching it and logging in have %1 s").arg(ssh_reach_ms_max / 1000);
+}
+
 void SshShared::note_reached() {
   const int took_ms = ssh_reach_ms_max - reach_left_ms();
   const std::lock_guard lock(mutex_);
-  if (starts_) starts_->note_reached(took_ms);
+  if (starts_ && on_the_way_ == OnTheWay::no) starts_->note_reached(took_ms);
 }
 
 std::deque<SshShared::Job> SshShared::take_jobs() {

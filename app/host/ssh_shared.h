@@ -27,6 +27,9 @@ namespace n2nq::app {
 
 class SshWorker;
 
+/// Whether it is the connection of a jump host, on the way to who is started there.
+enum class OnTheWay { no, yes };
+
 /// Connecting, key exchange and log-in together, but for what a person takes.
 inline constexpr int ssh_reach_ms_max = start_ms_max;
 
@@ -55,8 +58,9 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   void look_at_deadline();
 
   int silence_ms() const { return silence_ms_.load(); }
-  /// What is begun from now on has no more time than a start there. Null: it has its own.
-  void hurry_by(std::shared_ptr<StartDeadline> starts);
+  /// What is begun from now on has no more time than a start there. Null: it has its own. How long a jump host takes says nothing about
+  /// the host behind it.
+  void hurry_by(std::shared_ptr<StartDeadline> starts, OnTheWay on_the_way = OnTheWay::no);
 
   // --- both ---
   /// What a step that may take `limit_ms` by itself may take now: less, where a start waits for it.
@@ -75,6 +79,8 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   void begin_reach(int limit_ms = ssh_reach_ms_max);
   /// What is left of it for the next step.
   int reach_left_ms() const;
+  /// Whose time it is that a step of `limit_ms` has: "Reaching it and logging in have 9 s", or those of a start.
+  QString time_words(int limit_ms) const;
   /// The host has let in.
   void note_reached();
   /// Jobs that were given meanwhile.
@@ -111,6 +117,7 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   SshProblem deadline_problem_;
   Clock::time_point reach_until_;
   std::shared_ptr<StartDeadline> starts_;
+  OnTheWay on_the_way_ = OnTheWay::no;
   std::atomic<int> silence_ms_ = 0;
 };
 

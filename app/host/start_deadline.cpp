@@ -30,6 +30,13 @@ void StartDeadline::note_sent(bool begins) {
   if (!begins) until_ += sent_ - before;
 }
 
+void StartDeadline::note_standstill(Clock::time_point since) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  const auto uncounted = std::max(since, std::exchange(stood_until_, now));  // each connection of the host tells of it
+  if (now > uncounted) until_ += now - uncounted;
+}
+
 void StartDeadline::note_reached(int took_ms) {
   const std::lock_guard lock(mutex_);
   slow_ms_ = std::max(took_ms + took_ms / 4, slow_answer_ms);

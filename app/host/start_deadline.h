@@ -30,6 +30,8 @@ class StartDeadline : public std::enable_shared_from_this<StartDeadline> {
   void stand_still(bool stands);
   /// Of what is being sent: it begins, or gets on. The time since the last word of it does not count then.
   void note_sent(bool begins);
+  /// This bench stood still since then: nobody else's silence is counted in that time.
+  void note_standstill(Clock::time_point since);
   /// So long the host took, without what a person did, to be reached and to let in: as long, and a quarter more, is no hang there. It is
   /// logged in to twice.
   void note_reached(int took_ms);
@@ -42,7 +44,7 @@ class StartDeadline : public std::enable_shared_from_this<StartDeadline> {
   const std::chrono::milliseconds limit_;
   mutable std::mutex mutex_;
   int starts_ = 0;  // that are under way
-  Clock::time_point until_, sent_;
+  Clock::time_point until_, sent_, stood_until_;
   bool stands_ = false;
   int slow_ms_ = slow_answer_ms;
 };

@@ -106,7 +106,7 @@ class Starts(LabCase):
         said = {name: "" for name in benches}
         for name, bench in benches.items():
             while "did not answer" not in said[name]:
-                piece = os.read(bench.stdout.fileno(), 1 << 16).decode()
+                piece = os.read(bench.stdout.fileno(), 1 << 16).decode(errors="replace")
                 self.assertNotEqual(piece, "", said[name])
                 said[name] += piece
             told_s = time.time() - (self.folder / outs[name] / "settings.yaml").stat().st_mtime - held_up_s()

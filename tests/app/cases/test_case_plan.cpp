@@ -80,12 +80,12 @@ TEST(case_library, copies_nothing_that_is_no_case_files_text) {
   EXPECT_EQ(QFileInfo(library.copy(library.load("3-delay"), error)).fileName(), "delay.yaml") << error.toStdString();
 }
 
-TEST(case_library, deletes_only_what_it_can_put_back_and_puts_it_back_whole) {
-  const QTemporaryDir folder;
-  const QString path = folder.filePath("mine.yaml"), large = folder.filePath("large.yaml");
+TEST(case_library, puts_back_what_it_deleted_as_it_was_and_nothing_else) {
+  const QTemporaryDir folder, elsewhere;
+  const QString path = folder.filePath("mine.yaml"), linked = elsewhere.filePath("linked.yaml");
   const QByteArray text = "title: mine\n# as it was", other = "title: another one\n";
-  const auto write = [&path](const QByteArray& bytes) {
-    QFile file(path);
+  const auto write = [](const QString& to, const QByteArray& bytes) {
+    QFile file(to);
     return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size();
   };
   const auto read = [&path] {
@@ -93,20 +93,26 @@ TEST(case_library, deletes_only_what_it_can_put_back_and_puts_it_back_whole) {
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
   };
   QString error;
-  QFile file(large);
-  ASSERT_TRUE(file.open(QIODevice::WriteOnly) && file.resize(settings_file_bytes_max + 1));
-  EXPECT_FALSE(CaseLibrary::remove(large, error));
-  EXPECT_TRUE(QFile::exists(large) && error.contains(large)) << error.toStdString();
-  ASSERT_TRUE(write(text));
+  EXPECT_FALSE(CaseLibrary::remove(path, error));
+  EXPECT_TRUE(error.contains(path)) << error.toStdString();
+  ASSERT_TRUE(write(linked, text) && QFile::link(linked, path));
   const auto removed = CaseLibrary::remove(path, error);
   ASSERT_TRUE(removed) << error.toStdString();
   EXPECT_FALSE(QFile::exists(path));
-  ASSERT_TRUE(write(other));
+  EXPECT_TRUE(CaseLibrary(folder.path()).list().back().built_in) << "what was deleted is in no list";
+  ASSERT_TRUE(write(path, other));
+  const auto second = CaseLibrary::remove(path, error);
+  ASSERT_TRUE(second) << error.toStdString();
+  ASSERT_TRUE(write(path, other));
   EXPECT_TRUE(CaseLibrary::restore(*removed).contains("is there again"));
   EXPECT_EQ(read(), other);
   ASSERT_TRUE(QFile::remove(path));
   EXPECT_EQ(CaseLibrary::restore(*removed), "");
   EXPECT_EQ(read(), text);
+  EXPECT_EQ(QFile::symLinkTarget(path), linked);
+  CaseLibrary(folder.path()).forget_removed();
+  EXPECT_NE(CaseLibrary::restore(*second), "");
+  EXPECT_TRUE(QFile::exists(linked));
 }
 
 TEST(case_library, says_where_it_does_not_list_all) {

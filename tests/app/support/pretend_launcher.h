@@ -59,7 +59,7 @@ struct PretendHost {
   std::set<std::string> away;               // hosts whose links are cut: what is put there fails, and bringing back waits for the test
   std::set<std::string> asks_nothing;       // hosts that were told to ask a person for nothing any more
   std::set<std::string> unreachable;        // hosts that a launcher never gets to: neither put nor failed
-  qint64 asked_ms = 0;                      // a person, since the present processes were put
+  std::optional<qint64> since_answer_ms;    // a person's
   QString problem;                          // what the factory has against every settings; empty: nothing
   std::function<void()> looked_at_again;    // as a run begins; may be empty
   std::map<Role, std::string> launched_on;  // the host of each role's last launcher
@@ -88,7 +88,7 @@ class PretendLauncher : public Launcher {
   QString folder_there(const QString& local_folder) const override { return put_ ? local_folder : QString(); }
   void put_file(const QString& program) override;
   void put_without_asking() override { host_.asks_nothing.insert(name_); }
-  qint64 asked_ms() const override { return host_.asked_ms; }
+  std::optional<qint64> since_answer_ms() const override { return host_.since_answer_ms; }
   QString not_reached() const override;
   void start(const QString& program) override;
   void write(const QByteArray& bytes) override;
