@@ -23,6 +23,12 @@ namespace {
 
 constexpr int copies_max = 1000;
 const char* const suffix = ".yaml";
+const QString deleted_folder = ".deleted";
+
+/// Also a link that leads nowhere.
+bool is_there(const QString& path) {
+  return QFileInfo::exists(path) || QFileInfo(path).isSymLink();
+}
 
 LibraryCase built_in(const QString& file_name) {
   QFile file(":/cases/" + file_name);
@@ -145,17 +151,30 @@ QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
   return {};
 }
 
+// A file that is moved keeps its rights, and a link stays one.
 std::optional<RemovedCase> CaseLibrary::remove(const QString& path, QString& error) {
-  auto bytes = read_whole(path, settings_file_bytes_max, error);
-  if (!bytes) return {};
-  QFile file(path);
-  if (!file.remove()) return error = QString("Cannot delete %1: %2").arg(path, file.errorString()), std::nullopt;
-  return RemovedCase{path, std::move(*bytes)};
+  const QFileInfo file(path);
+  const QString kept_in = file.dir().filePath(deleted_folder);
+  QFile moved(path);
+  for (int number = 1; QDir().mkpath(kept_in); ++number) {
+    const QString kept = QStringLiteral("%1/%2-%3").arg(kept_in).arg(number).arg(file.fileName());
+    if (is_there(kept)) continue;
+    if (moved.rename(kept)) return RemovedCase{path, kept};
+    break;
+  }
+  return error = QString("Cannot delete %1: %2").arg(path, moved.error() == QFileDevice::NoError ? "it cannot be kept in " + kept_in : moved.errorString()),
+         std::nullopt;
 }
 
 QString CaseLibrary::restore(const RemovedCase& removed) {
-  if (QFileInfo::exists(removed.path)) return QString("%1 is there again: what was deleted is not brought back").arg(removed.path);
-  return write_whole(removed.path, removed.bytes);
+  if (is_there(removed.path)) return QString("%1 is there again: what was deleted is not brought back").arg(removed.path);
+  QFile kept(removed.kept);
+  return kept.rename(removed.path) ? QString() : QString("Cannot bring back %1: %2").arg(removed.path, kept.errorString());
+}
+
+void CaseLibrary::forget_removed() const {
+  const QFileInfo kept_in(QDir(folder_).filePath(deleted_folder));
+  if (kept_in.isDir() && !kept_in.isSymLink()) QDir(kept_in.filePath()).removeRecursively();
 }
 
 }  // namespace n2nq::app

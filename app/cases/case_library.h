@@ -2,7 +2,6 @@
 // The test cases there are: those that come with the program, and a person's own files.
 #pragma once
 
-#include <QByteArray>
 #include <QString>
 #include <optional>
 #include <string>
@@ -22,7 +21,7 @@ struct LibraryCase {
 /// A file of one's own that was deleted.
 struct RemovedCase {
   QString path;
-  QByteArray bytes;
+  QString kept;  // where it is meanwhile
 };
 
 class CaseLibrary {
@@ -42,10 +41,12 @@ class CaseLibrary {
   /// Puts the text of a case into a file of one's own, under a name that is free: "delay", "delay-2". Its title says so, "Delay (copy)",
   /// "Delay (copy 2)", where it is written as it reads and on one line; the rest is kept byte for byte. Empty result: `error` says why.
   QString copy(const LibraryCase& from, QString& error) const;
-  /// Deletes a file of one's own, for which restore() has all that was in it. Empty result: it is there still, `error` says why.
+  /// Moves a file of one's own to .deleted beside it. Empty result: it is there still, `error` says why.
   static std::optional<RemovedCase> remove(const QString& path, QString& error);
-  /// Puts it back; what has its place by now stays. Empty result: done.
+  /// Moves it back; what has its place by now stays. Empty result: done.
   static QString restore(const RemovedCase& removed);
+  /// Deletes for good what was deleted.
+  void forget_removed() const;
 
  private:
   QString free_title(const std::string& of) const;

@@ -223,10 +223,10 @@ void FigurePainter::paint(QPainter& painter, const QRectF& area) {
   painter.setPen(style_.ink.secondary);
   painter.drawText(QRectF(area.left(), top, area.width(), title), Qt::AlignLeft | Qt::AlignVCenter, axis_title(figure_.y));
   if (is_heat()) draw_heat_scale(painter, QRectF(area.left() + area.width() / 2, top, area.width() / 2, title));
-  top += title + gap_px;
+  const double labels = line_height(style_.text_px - 1);
+  top += title + (gap_px + labels) / 2;  // half of the topmost number stands above the plot
 
   const double below = notes_height(area.width());
-  const double labels = line_height(style_.text_px - 1);
   const double right = QFontMetricsF(font(style_.text_px - 1)).horizontalAdvance("000");  // half a label may stand out
   edge_ = figure_.kind == Figure::Kind::lines || figure_.kind == Figure::Kind::steps ? edge_px : 0;
   const double left = area.left() + axis_width() + edge_;

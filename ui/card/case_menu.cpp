@@ -17,7 +17,7 @@ CaseMenu::CaseMenu(const CasesDesk& desk, QTableView* table, QWidget* parent) : 
   table_->setContextMenuPolicy(Qt::CustomContextMenu);
   table_->installEventFilter(this);
   connect(table_, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
-    if (table_->currentIndex().isValid()) popup(table_->viewport()->mapToGlobal(at));
+    if (table_->indexAt(at).isValid()) popup(table_->viewport()->mapToGlobal(at));
   });
   auto* undo = new QShortcut(QKeySequence::Undo, parent);
   undo->setContext(Qt::WidgetWithChildrenShortcut);
@@ -35,6 +35,7 @@ const CaseRow* CaseMenu::own_row() const {
 
 QString CaseMenu::why_not_removed(const CaseRow& row) const {
   if (desk_.is_on()) return QStringLiteral("A test case runs: pause or stop it first");
+  if (!desk_.hold().isEmpty()) return desk_.hold();  // the list is read anew then, which takes a core
   return row.is_elsewhere ? QStringLiteral("Another bench works on it") : QString();
 }
 
@@ -54,7 +55,7 @@ void CaseMenu::fill() {
             [this, path] { emit edit_requested(path); });
     QAction* remove = add("case_delete", QStringLiteral("Delete\tDel"),
                           why_not.isEmpty() ? QStringLiteral("Deletes its file, %1; results of its runs stay. "
-                                                             "Until the window is closed Undo brings it back")
+                                                             "Undo brings it back until the next start")
                                                   .arg(path)
                                             : why_not);
     remove->setEnabled(why_not.isEmpty());

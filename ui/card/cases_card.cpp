@@ -120,7 +120,9 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, const QString& cases
   connect(&desk_, &CasesDesk::on_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::progressed, this, &CasesCard::refresh_progress);
   connect(&desk_, &CasesDesk::row_changed, this, &CasesCard::refresh);
-  connect(&desk_, &CasesDesk::row_changed, this, &CasesCard::fit_columns);  // at Stress there may be more runs than were planned
+  connect(&desk_, &CasesDesk::row_changed, this, [this] {
+    if (runs_px() > table_->columnWidth(CasesModel::runs)) fit_columns();  // at Stress there may be more than were planned
+  });
   connect(&desk_, &CasesDesk::hold_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::choice_changed, this, &CasesCard::refresh);
   connect(&desk_, &CasesDesk::rows_changed, this, [this] {

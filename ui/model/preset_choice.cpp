@@ -35,7 +35,10 @@ QString PresetChoice::save_as(const QString& name) {
 QString PresetChoice::remove_chosen() {
   if (const auto problem = presets_.remove(name_.toStdString())) return QString::fromStdString(*problem);
   name_.clear();
-  emit changed();
+  saved_ = form_.settings();
+  saved_.title.clear();  // or a run would be called as it was
+  saved_.description.clear();
+  form_.load(saved_);
   return {};
 }
 

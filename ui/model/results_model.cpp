@@ -80,6 +80,17 @@ ResultsModel::ResultsModel(const Theme& theme, QObject* parent) : QAbstractTable
 }
 
 void ResultsModel::set_entries(std::vector<app::ResultEntry> entries) {
+  // The same ones: a reset would take a click for the first one of a double click.
+  const auto same = [](const app::ResultEntry& a, const app::ResultEntry& b) { return a.folder == b.folder; };
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (filter_.matches(entries[i])) shown.push_back(i);
+  }
+  if (shown == shown_ && std::equal(entries.begin(), entries.end(), all_.begin(), all_.end(), same)) {
+    all_ = std::move(entries);
+    if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1));
+    return;
+  }
   beginResetModel();
   all_ = std::move(entries);
   refilter();

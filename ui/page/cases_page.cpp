@@ -43,6 +43,7 @@ CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
     : QWidget(parent), cases_folder_(parts.cases_folder), theme_(theme) {
   setObjectName(QStringLiteral("cases_page"));
   app::HostBook& hosts = *parts.hosts;
+  app::CaseLibrary(cases_folder_).forget_removed();  // by a window before this one
   desk_ = new CasesDesk(std::move(parts), this);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(space::card, space::card, space::card, space::card);
@@ -244,12 +245,11 @@ void CasesPage::edit_case(const QString& path) {
 void CasesPage::remove_case(const QString& path) {
   const auto& rows = desk_->rows();
   const auto found = std::find_if(rows.begin(), rows.end(), [&path](const CasesDesk::Row& each) { return each.file.path == path; });
-  if (found == rows.end() || desk_->is_on() || found->is_elsewhere) return;  // by now, while the menu was open
+  if (found == rows.end() || desk_->is_on() || !desk_->hold().isEmpty() || found->is_elsewhere) return;  // by now, while the menu was open
   QString error;
   auto removed = app::CaseLibrary::remove(path, error);
   if (!removed) return emit told(error, true);
-  removed_ = std::move(removed);
-  removed_ticked_ = found->ticked;
+  removed_.push_back({std::move(*removed), found->ticked});
   list_->menu()->set_removed(QFileInfo(path).fileName());
   const auto row = static_cast<int>(found - rows.begin());
   desk_->set_ticked(row, false);  // nor is another one of that name in a later session
@@ -260,13 +260,14 @@ void CasesPage::remove_case(const QString& path) {
 }
 
 void CasesPage::restore_case() {
-  if (!removed_) return;
-  const QString path = removed_->path;
-  if (const QString error = app::CaseLibrary::restore(*removed_); !error.isEmpty()) return emit told(error, true);
-  removed_.reset();
-  list_->menu()->set_removed(QString());
-  list_->select_when_listed(QFileInfo(path).completeBaseName().toStdString(), removed_ticked_);
-  emit told(QStringLiteral("Brought back: %1").arg(path), false);
+  if (removed_.empty()) return;
+  if (!desk_->hold().isEmpty()) return emit told(QStringLiteral("Nothing is brought back now: ") + desk_->hold(), true);
+  const auto [removed, ticked] = removed_.back();
+  if (const QString error = app::CaseLibrary::restore(removed); !error.isEmpty()) return emit told(error, true);
+  removed_.pop_back();
+  list_->menu()->set_removed(removed_.empty() ? QString() : QFileInfo(removed_.back().file.path).fileName());
+  list_->select_when_listed(QFileInfo(removed.path).completeBaseName().toStdString(), ticked);
+  emit told(QStringLiteral("Brought back: %1").arg(removed.path), false);
   desk_->reload();
 }
 

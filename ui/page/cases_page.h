@@ -57,8 +57,11 @@ class CasesPage : public QWidget {
   QTextBrowser* notes_ = nullptr;
   BackgroundJob writing_;
   QString exported_;
-  std::optional<app::RemovedCase> removed_;  // last; empty: it is back, or none was
-  bool removed_ticked_ = false;
+  struct Removed {
+    app::RemovedCase file;
+    bool ticked;
+  };
+  std::vector<Removed> removed_;  // that can be brought back, the last one first
   int row_ = -1;
   QString shown_path_;  // of the case in that row; its name where it comes with the program
   QString shown_notes_;

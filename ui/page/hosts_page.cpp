@@ -134,8 +134,7 @@ QWidget* HostsPage::make_hosts_card() {
   table_->verticalHeader()->hide();
   table_->horizontalHeader()->setMinimumSectionSize(column_min_px);
   table_->horizontalHeader()->setSectionResizeMode(HostsModel::address_column, QHeaderView::Stretch);
-  constexpr int kernel_column = HostsModel::first_check_column + static_cast<int>(app::CheckItem::kernel);
-  for (const int column : {HostsModel::name_column, HostsModel::address_column, kernel_column})
+  for (const int column : {HostsModel::name_column, HostsModel::address_column})
     table_->setItemDelegateForColumn(column, new MiddleElided<>(table_));
   table_->installEventFilter(this);
   table_->viewport()->installEventFilter(this);  // a scroll bar takes some of it
