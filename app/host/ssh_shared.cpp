@@ -63,9 +63,11 @@ void SshShared::look_at_deadline() {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   const auto unseen = now - std::max(std::exchange(looked_at_, now), step_began_);
-  if (unseen > own_standstill_min && starts_) starts_->note_standstill(now - unseen);
   if (!deadline_) return;
-  if (unseen > own_standstill_min) *deadline_ += unseen;
+  if (unseen > own_standstill_min) {
+    *deadline_ += unseen;
+    if (starts_) starts_->note_standstill(now - unseen);
+  }
   if (now <= *deadline_) return;
   SshProblem problem = deadline_problem_;
   // A file of this machine, or the agent, keeps its own advice.
