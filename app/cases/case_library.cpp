@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cases/case_library.h"
 
+#include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QRegularExpression>
 #include <QStandardPaths>
+#include <filesystem>
+#include <system_error>
 
 #include "app/cases/case_folder.h"
 #include "app/settings/presets.h"
@@ -24,6 +27,13 @@ namespace {
 constexpr int copies_max = 1000;
 const char* const suffix = ".yaml";
 const QString deleted_folder = ".deleted";
+
+/// A link as well, wherever it leads, which QFile refuses where it leads nowhere. Empty: done.
+QString moved(const QString& from, const QString& to) {
+  std::error_code error;
+  std::filesystem::rename(from.toStdString(), to.toStdString(), error);
+  return error ? QString::fromStdString(error.message()) : QString();
+}
 
 /// Also a link that leads nowhere.
 bool is_there(const QString& path) {
@@ -155,26 +165,27 @@ QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
 std::optional<RemovedCase> CaseLibrary::remove(const QString& path, QString& error) {
   const QFileInfo file(path);
   const QString kept_in = file.dir().filePath(deleted_folder);
-  QFile moved(path);
-  for (int number = 1; QDir().mkpath(kept_in); ++number) {
-    const QString kept = QStringLiteral("%1/%2-%3").arg(kept_in).arg(number).arg(file.fileName());
-    if (is_there(kept)) continue;
-    if (moved.rename(kept)) return RemovedCase{path, kept};
-    break;
-  }
-  return error = QString("Cannot delete %1: %2").arg(path, moved.error() == QFileDevice::NoError ? "it cannot be kept in " + kept_in : moved.errorString()),
-         std::nullopt;
+  QDir().mkpath(kept_in);
+  int number = 1;
+  const auto kept = [&] { return QStringLiteral("%1/%2-%3").arg(kept_in).arg(number).arg(file.fileName()); };
+  while (is_there(kept())) ++number;
+  const QString why = moved(path, kept());
+  if (why.isEmpty()) return RemovedCase{path, kept()};
+  return error = QString("Cannot delete %1, that is move it to %2: %3").arg(path, kept_in, why), std::nullopt;
 }
 
 QString CaseLibrary::restore(const RemovedCase& removed) {
   if (is_there(removed.path)) return QString("%1 is there again: what was deleted is not brought back").arg(removed.path);
-  QFile kept(removed.kept);
-  return kept.rename(removed.path) ? QString() : QString("Cannot bring back %1: %2").arg(removed.path, kept.errorString());
+  const QString why = moved(removed.kept, removed.path);
+  return why.isEmpty() ? QString() : QString("Cannot bring back %1: %2").arg(removed.path, why);
 }
 
-void CaseLibrary::forget_removed() const {
-  const QFileInfo kept_in(QDir(folder_).filePath(deleted_folder));
-  if (kept_in.isDir() && !kept_in.isSymLink()) QDir(kept_in.filePath()).removeRecursively();
+void CaseLibrary::forget_removed(std::chrono::seconds age) const {
+  const QDateTime before = QDateTime::currentDateTime().addSecs(-age.count());
+  const QDir kept_in(QDir(folder_).filePath(deleted_folder));
+  for (const QFileInfo& file : kept_in.entryInfoList(QDir::Files | QDir::System | QDir::Hidden)) {
+    if (file.metadataChangeTime() <= before) QFile::remove(file.filePath());
+  }
 }
 
 }  // namespace n2nq::app

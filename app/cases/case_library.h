@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QString>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,8 +46,8 @@ class CaseLibrary {
   static std::optional<RemovedCase> remove(const QString& path, QString& error);
   /// Moves it back; what has its place by now stays. Empty result: done.
   static QString restore(const RemovedCase& removed);
-  /// Deletes for good what was deleted.
-  void forget_removed() const;
+  /// Deletes for good what was deleted so long ago: another window may still bring back what was deleted later.
+  void forget_removed(std::chrono::seconds age = std::chrono::hours(24)) const;
 
  private:
   QString free_title(const std::string& of) const;

@@ -173,6 +173,7 @@ SshProblem SshSession::jump_failed(const QString& what) const {
   const SshProblem& why = via_->problem();
   SshProblem told{why.kind, QString("%1: its jump host failed: %2").arg(what, why.why), why.what_to_do};
   told.of_jump_host = true;
+  told.own_files_away = why.own_files_away;
   return told;
 }
 

@@ -9,7 +9,7 @@ namespace n2nq::app {
 std::shared_ptr<void> StartDeadline::begin() {
   const std::lock_guard lock(mutex_);
   ++starts_;
-  until_ = Clock::now() + limit_;
+  begin_anew();
   return {this, [self = shared_from_this()](void*) { self->end(); }};
 }
 
@@ -20,21 +20,30 @@ void StartDeadline::end() {
 
 void StartDeadline::stand_still(bool stands) {
   const std::lock_guard lock(mutex_);
-  if (stands_ && !stands) until_ = Clock::now() + limit_;
+  if (stands_ && !stands) begin_anew();
   stands_ = stands;
 }
 
 void StartDeadline::note_sent(bool begins) {
   const std::lock_guard lock(mutex_);
-  const auto before = std::exchange(sent_, Clock::now());
-  if (!begins) until_ += sent_ - before;
+  if (!begins) give_back_since(sent_);
+  sent_ = Clock::now();
 }
 
+// Each connection of the host tells of it.
 void StartDeadline::note_standstill(Clock::time_point since) {
   const std::lock_guard lock(mutex_);
+  give_back_since(since);
+}
+
+void StartDeadline::begin_anew() {
+  counted_until_ = Clock::now();
+  until_ = counted_until_ + limit_;
+}
+
+void StartDeadline::give_back_since(Clock::time_point since) {
   const auto now = Clock::now();
-  const auto uncounted = std::max(since, std::exchange(stood_until_, now));  // each connection of the host tells of it
-  if (now > uncounted) until_ += now - uncounted;
+  until_ += now - std::max(since, std::exchange(counted_until_, now));
 }
 
 void StartDeadline::note_reached(int took_ms) {

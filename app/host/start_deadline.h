@@ -40,11 +40,14 @@ class StartDeadline : public std::enable_shared_from_this<StartDeadline> {
 
  private:
   void end();
+  void begin_anew();
+  void give_back_since(Clock::time_point since);
 
   const std::chrono::milliseconds limit_;
   mutable std::mutex mutex_;
   int starts_ = 0;  // that are under way
-  Clock::time_point until_, sent_, stood_until_;
+  Clock::time_point until_, sent_;
+  Clock::time_point counted_until_;  // time before that is not given back once more
   bool stands_ = false;
   int slow_ms_ = slow_answer_ms;
 };

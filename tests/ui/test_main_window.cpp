@@ -314,6 +314,7 @@ void TestMainWindow::ones_own_preset_is_deleted_and_its_settings_stay() {
   QVERIFY(!QFile::exists(file));
   QCOMPARE(bench.find<QWidget>(QStringLiteral("button_preset"))->accessibleDescription(), QStringLiteral("no preset"));
   QCOMPARE(bench.form().text(QStringLiteral("senders.amount")), QStringLiteral("4"));
+  QVERIFY(bench.window().presets().settings_to_run().title.empty());  // a run is not called as it was
   QVERIFY(!answer(QStringLiteral("Delete")));
 }
 

@@ -55,7 +55,7 @@ void CaseMenu::fill() {
             [this, path] { emit edit_requested(path); });
     QAction* remove = add("case_delete", QStringLiteral("Delete\tDel"),
                           why_not.isEmpty() ? QStringLiteral("Deletes its file, %1; results of its runs stay. "
-                                                             "Undo brings it back until the next start")
+                                                             "Undo brings it back until the window is closed")
                                                   .arg(path)
                                             : why_not);
     remove->setEnabled(why_not.isEmpty());

@@ -35,10 +35,9 @@ QString PresetChoice::save_as(const QString& name) {
 QString PresetChoice::remove_chosen() {
   if (const auto problem = presets_.remove(name_.toStdString())) return QString::fromStdString(*problem);
   name_.clear();
+  for (const char* named : {"title", "description"}) form_.set(QLatin1String(named), QString());  // or a run would be called as it was
   saved_ = form_.settings();
-  saved_.title.clear();  // or a run would be called as it was
-  saved_.description.clear();
-  form_.load(saved_);
+  emit changed();
   return {};
 }
 

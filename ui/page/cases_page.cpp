@@ -43,7 +43,7 @@ CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
     : QWidget(parent), cases_folder_(parts.cases_folder), theme_(theme) {
   setObjectName(QStringLiteral("cases_page"));
   app::HostBook& hosts = *parts.hosts;
-  app::CaseLibrary(cases_folder_).forget_removed();  // by a window before this one
+  app::CaseLibrary(cases_folder_).forget_removed();
   desk_ = new CasesDesk(std::move(parts), this);
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(space::card, space::card, space::card, space::card);
@@ -263,9 +263,14 @@ void CasesPage::restore_case() {
   if (removed_.empty()) return;
   if (!desk_->hold().isEmpty()) return emit told(QStringLiteral("Nothing is brought back now: ") + desk_->hold(), true);
   const auto [removed, ticked] = removed_.back();
-  if (const QString error = app::CaseLibrary::restore(removed); !error.isEmpty()) return emit told(error, true);
-  removed_.pop_back();
+  const QString error = app::CaseLibrary::restore(removed);
+  if (error.isEmpty()) {
+    removed_.pop_back();
+  } else {
+    std::rotate(removed_.begin(), removed_.end() - 1, removed_.end());  // the others do not wait for it
+  }
   list_->menu()->set_removed(removed_.empty() ? QString() : QFileInfo(removed_.back().file.path).fileName());
+  if (!error.isEmpty()) return emit told(error, true);
   list_->select_when_listed(QFileInfo(removed.path).completeBaseName().toStdString(), ticked);
   emit told(QStringLiteral("Brought back: %1").arg(removed.path), false);
   desk_->reload();

@@ -61,7 +61,7 @@ class CasesPage : public QWidget {
     app::RemovedCase file;
     bool ticked;
   };
-  std::vector<Removed> removed_;  // that can be brought back, the last one first
+  std::vector<Removed> removed_;  // that can be brought back, the next one last
   int row_ = -1;
   QString shown_path_;  // of the case in that row; its name where it comes with the program
   QString shown_notes_;

@@ -47,13 +47,19 @@ bool Sender::is_due(std::uint64_t index, std::int64_t now_ns) const {
   return is_planned() ? due_ns(index) <= now_ns : start_ns_ <= now_ns;
 }
 
+/// When the duration of who sends as fast as it goes is over, where that is known by now.
+std::optional<std::int64_t> Sender::over_at_ns() const {
+  if (!started_ || is_planned() || !plan_.duration_ns) return {};
+  // Without a plan nobody knows how long the warm-up takes: the duration counts from message 0.
+  if (plan_.warmup_messages == 0) return start_ns_ + *plan_.duration_ns;
+  return first_sent_ns_ ? std::optional(*first_sent_ns_ + *plan_.duration_ns) : std::nullopt;
+}
+
 /// True when no further message will ever be made.
 bool Sender::nothing_new(std::int64_t now_ns) const {
   if (stopping_ || (started_ && next_ >= planned_)) return true;
-  if (!started_ || is_planned() || !plan_.duration_ns) return false;
-  // Without a plan nobody knows how long the warm-up takes: the duration counts from message 0.
-  return plan_.warmup_messages == 0 ? now_ns - start_ns_ >= *plan_.duration_ns
-                                    : first_sent_ns_ && now_ns - *first_sent_ns_ >= *plan_.duration_ns;
+  const auto over_ns = over_at_ns();
+  return over_ns && now_ns >= *over_ns;
 }
 
 Sender::Turn Sender::take_turn(std::int64_t now_ns) {
@@ -216,8 +222,7 @@ void Sender::tell_unnoted(std::uint64_t behind_log) {
 
 void Sender::finish_if_done(std::int64_t now_ns) {
   if (again_from_ != next_ || !nothing_new(now_ns) || !is_open()) return;
-  if (!stopping_ && !is_planned() && plan_.duration_ns && state() != ServiceState::ending)
-    note_standstill((plan_.warmup_messages == 0 ? start_ns_ : first_sent_ns_.value_or(now_ns)) + *plan_.duration_ns);
+  if (!stopping_ && over_at_ns() && state() != ServiceState::ending) note_standstill(now_ns);
   client()->end(next_);
   set_state(ServiceState::ending);
 }
@@ -236,14 +241,14 @@ void Sender::stop() {
 }
 
 /// Who stands still until it is stopped, or its time is over, has sent its last message in time, and would have its rate from before that.
-void Sender::note_standstill(std::int64_t until_ns) {
-  if (!first_sent_ns_ || next_ >= planned_) return;
+void Sender::note_standstill(std::int64_t now_ns) {
+  if (!started_ || !first_sent_ns_ || next_ >= planned_) return;
   if (is_planned()) {
-    const std::int64_t overdue_ns = until_ns - due_ns(next_);
-    if (overdue_ns <= 0) return;
-    last_lag_ns_ = std::max(last_lag_ns_.value_or(0), overdue_ns);
+    const std::int64_t overdue_ns = now_ns - due_ns(next_);
+    if (overdue_ns > 0) last_lag_ns_ = std::max(last_lag_ns_.value_or(0), overdue_ns);
+    if (overdue_ns < standstill_ns_min) return;
   }
-  const std::int64_t still_ns = until_ns - latest_sent_ns_;
+  const std::int64_t still_ns = std::min(now_ns, over_at_ns().value_or(now_ns)) - latest_sent_ns_;
   if (still_ns >= standstill_ns_min) stood_still_ns_ = still_ns;
 }
 

@@ -95,6 +95,7 @@ class Sender : public Service {
   std::int64_t due_ns(std::uint64_t index) const { return start_ns_ + pacer_.due_ns(plan_index_of(index)); }
   bool is_planned() const { return !pacer_.as_fast_as_it_goes(); }
   bool is_due(std::uint64_t index, std::int64_t now_ns) const;
+  std::optional<std::int64_t> over_at_ns() const;
   bool nothing_new(std::int64_t now_ns) const;
   void collect_again();
   std::size_t collect_due(std::int64_t now_ns);
@@ -106,7 +107,7 @@ class Sender : public Service {
   void remember(StampRing::Stamps stamps);
   std::uint64_t count_unnoted(std::uint64_t next_index);
   void finish_if_done(std::int64_t now_ns);
-  void note_standstill(std::int64_t until_ns);
+  void note_standstill(std::int64_t now_ns);
 
   const SenderPlan& plan_;
   const PayloadSource& payload_;

@@ -110,8 +110,18 @@ TEST(case_library, puts_back_what_it_deleted_as_it_was_and_nothing_else) {
   EXPECT_EQ(CaseLibrary::restore(*removed), "");
   EXPECT_EQ(read(), text);
   EXPECT_EQ(QFile::symLinkTarget(path), linked);
+  ASSERT_TRUE(QFile::remove(path) && QFile::link("../" + QFileInfo(elsewhere.path()).fileName() + "/linked.yaml", path));
+  const auto relative = CaseLibrary::remove(path, error);
+  ASSERT_TRUE(relative) << error.toStdString();
+  EXPECT_EQ(CaseLibrary::restore(*relative), "") << "though in the meantime it leads nowhere";
+  EXPECT_EQ(read(), text);
+  ASSERT_TRUE(QFile::remove(path));
   CaseLibrary(folder.path()).forget_removed();
-  EXPECT_NE(CaseLibrary::restore(*second), "");
+  EXPECT_EQ(CaseLibrary::restore(*second), "") << "a second window has begun";
+  const auto third = CaseLibrary::remove(path, error);
+  ASSERT_TRUE(third) << error.toStdString();
+  CaseLibrary(folder.path()).forget_removed(std::chrono::seconds(-1));
+  EXPECT_NE(CaseLibrary::restore(*third), "");
   EXPECT_TRUE(QFile::exists(linked));
 }
 

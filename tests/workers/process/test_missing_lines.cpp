@@ -72,6 +72,7 @@ TEST(MissingLines, what_n2nq_does_not_have_is_offered_again_also_when_it_is_stop
   run.go_on_with_senders(leave_lines(run));
   run.senders->send({{"type", "stop"}});
   run.finish();
+  EXPECT_EQ(run.senders_bye["last_lag_ns"], 0) << "nobody has said when the next one is due";
   EXPECT_EQ(run.senders_bye["attempted"], 30);
   EXPECT_EQ(run.senders_bye["accepted"], 30);
   EXPECT_EQ(run.receivers_bye["received"], 30);
