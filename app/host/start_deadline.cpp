@@ -27,7 +27,7 @@ void StartDeadline::stand_still(bool stands) {
 void StartDeadline::note_sent(bool begins) {
   const std::lock_guard lock(mutex_);
   if (!begins) give_back_since(sent_);
-  sent_ = Clock::now();
+  sent_ = now_();
 }
 
 // Each connection of the host tells of it.
@@ -37,12 +37,12 @@ void StartDeadline::note_standstill(Clock::time_point since) {
 }
 
 void StartDeadline::begin_anew() {
-  counted_until_ = Clock::now();
+  counted_until_ = now_();
   until_ = counted_until_ + limit_;
 }
 
 void StartDeadline::give_back_since(Clock::time_point since) {
-  const auto now = Clock::now();
+  const auto now = now_();
   until_ += now - std::max(since, std::exchange(counted_until_, now));
 }
 
@@ -54,7 +54,7 @@ void StartDeadline::note_reached(int took_ms) {
 int StartDeadline::step_ms(int limit_ms) const {
   const std::lock_guard lock(mutex_);
   if (starts_ == 0 || stands_) return limit_ms;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - Clock::now());
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - now_());
   return std::min(limit_ms, std::max(static_cast<int>(left.count()), slow_ms_));
 }
 

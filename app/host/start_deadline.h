@@ -6,8 +6,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace n2nq::app {
 
@@ -20,7 +22,8 @@ class StartDeadline : public std::enable_shared_from_this<StartDeadline> {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit StartDeadline(int limit_ms = start_ms_max) : limit_(limit_ms) {}
+  /// `now`: in place of the clock, for tests.
+  explicit StartDeadline(int limit_ms = start_ms_max, std::function<Clock::time_point()> now = Clock::now) : limit_(limit_ms), now_(std::move(now)) {}
 
   /// A start begins, and is over when what this gives is destroyed. Of several the time of the last one is that of all: none is hurried by
   /// one before it.
@@ -44,6 +47,7 @@ class StartDeadline : public std::enable_shared_from_this<StartDeadline> {
   void give_back_since(Clock::time_point since);
 
   const std::chrono::milliseconds limit_;
+  const std::function<Clock::time_point()> now_;
   mutable std::mutex mutex_;
   int starts_ = 0;  // that are under way
   Clock::time_point until_, sent_;

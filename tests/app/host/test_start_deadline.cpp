@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
+#include <chrono>
+#include <memory>
 
 #include "app/host/ssh_shared.h"
 
@@ -12,23 +13,32 @@ namespace {
 
 constexpr int long_ms = 60'000;
 
-std::shared_ptr<StartDeadline> in(int limit_ms) {
-  return std::make_shared<StartDeadline>(limit_ms);
-}
+/// By a clock that goes on when it is told to.
+class StartDeadlineTest : public testing::Test {
+ protected:
+  std::shared_ptr<StartDeadline> in(int limit_ms) {
+    return std::make_shared<StartDeadline>(limit_ms, [this] { return now; });
+  }
+  void pass(int ms) { now += std::chrono::milliseconds(ms); }
 
-TEST(StartDeadline, steps_have_what_is_left_as_long_as_a_start_is_under_way) {
+  StartDeadline::Clock::time_point now{std::chrono::hours(1)};
+};
+
+TEST_F(StartDeadlineTest, steps_have_what_is_left_as_long_as_a_start_is_under_way) {
   const auto starts = in(start_ms_max);
   EXPECT_EQ(starts->step_ms(long_ms), long_ms) << "no start waits for it";
   auto one = starts->begin(), other = starts->begin();
-  EXPECT_LE(starts->step_ms(long_ms), start_ms_max);
+  EXPECT_EQ(starts->step_ms(long_ms), start_ms_max);
+  pass(2'000);
+  EXPECT_EQ(starts->step_ms(long_ms), start_ms_max - 2'000);
   EXPECT_EQ(starts->step_ms(1), 1);
   one.reset();
-  EXPECT_LE(starts->step_ms(long_ms), start_ms_max);
+  EXPECT_EQ(starts->step_ms(long_ms), start_ms_max - 2'000);
   other.reset();
   EXPECT_EQ(starts->step_ms(long_ms), long_ms);
 }
 
-TEST(StartDeadline, a_step_has_as_long_as_a_slow_answer_takes_and_as_a_slow_host_took_to_be_reached) {
+TEST_F(StartDeadlineTest, a_step_has_as_long_as_a_slow_answer_takes_and_as_a_slow_host_took_to_be_reached) {
   const auto starts = in(0);
   const auto start = starts->begin();
   EXPECT_EQ(starts->step_ms(long_ms), slow_answer_ms);
@@ -38,48 +48,57 @@ TEST(StartDeadline, a_step_has_as_long_as_a_slow_answer_takes_and_as_a_slow_host
   EXPECT_EQ(starts->step_ms(long_ms), slow_answer_ms);
 }
 
-TEST(StartDeadline, one_that_begins_later_is_not_hurried_by_one_before_it) {
+TEST_F(StartDeadlineTest, one_that_begins_later_is_not_hurried_by_one_before_it) {
   const auto starts = in(long_ms);
   const auto one = starts->begin();
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  const int left_ms = starts->step_ms(2 * long_ms);
-  EXPECT_LE(left_ms, long_ms - 1000);
+  pass(1'000);
   const auto other = starts->begin();
-  EXPECT_GT(starts->step_ms(2 * long_ms), left_ms);
+  EXPECT_EQ(starts->step_ms(2 * long_ms), long_ms);
 }
 
-TEST(StartDeadline, what_a_person_and_sending_take_does_not_count_and_an_answer_begins_anew) {
-  constexpr std::chrono::milliseconds takes{2'000};
+TEST_F(StartDeadlineTest, when_a_person_has_answered_the_time_begins_anew) {
   const auto starts = in(long_ms);
   const auto start = starts->begin();
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  const auto costs_ms = [&](const auto& meanwhile) {
-    const int before_ms = starts->step_ms(2 * long_ms);
-    meanwhile();
-    return before_ms - starts->step_ms(2 * long_ms);
-  };
-  EXPECT_LT(costs_ms([&] {
-              starts->stand_still(true);
-              std::this_thread::sleep_for(takes);
-              EXPECT_EQ(starts->step_ms(2 * long_ms), 2 * long_ms);
-              starts->stand_still(false);
-            }),
-            0);
-  EXPECT_LT(costs_ms([&] {
-              starts->note_sent(true);
-              std::this_thread::sleep_for(takes);
-              starts->note_sent(false);
-            }),
-            takes.count());
-  EXPECT_GE(costs_ms([&] {
-              std::this_thread::sleep_for(takes);
-              starts->note_sent(true);
-            }),
-            takes.count())
-      << "before that nothing was sent";
+  pass(1'000);
+  starts->stand_still(true);
+  pass(2'000);
+  EXPECT_EQ(starts->step_ms(2 * long_ms), 2 * long_ms);
+  starts->stand_still(false);
+  EXPECT_EQ(starts->step_ms(2 * long_ms), long_ms);
 }
 
-TEST(StartDeadline, a_session_hurries_by_it) {
+TEST_F(StartDeadlineTest, what_sending_takes_does_not_count) {
+  const auto starts = in(long_ms);
+  const auto start = starts->begin();
+  pass(1'000);
+  starts->note_sent(true);
+  EXPECT_EQ(starts->step_ms(2 * long_ms), long_ms - 1'000) << "before that nothing was sent";
+  pass(2'000);
+  starts->note_sent(false);
+  EXPECT_EQ(starts->step_ms(2 * long_ms), long_ms - 1'000);
+}
+
+TEST_F(StartDeadlineTest, what_this_bench_stood_still_does_not_count_and_is_told_by_each_connection) {
+  const auto starts = in(long_ms);
+  const auto start = starts->begin();
+  const auto before = now - std::chrono::seconds(20);
+  pass(2'000);
+  for (int connection = 0; connection < 2; ++connection) starts->note_standstill(before);
+  EXPECT_EQ(starts->step_ms(2 * long_ms), long_ms) << "neither twice, nor what was before the start";
+}
+
+TEST_F(StartDeadlineTest, a_standstill_in_which_something_was_sent_is_given_back_once) {
+  const auto starts = in(long_ms);
+  const auto start = starts->begin();
+  starts->note_sent(true);
+  const auto before = now;
+  pass(2'000);
+  starts->note_sent(false);
+  starts->note_standstill(before);
+  EXPECT_EQ(starts->step_ms(2 * long_ms), long_ms);
+}
+
+TEST_F(StartDeadlineTest, a_session_hurries_by_it) {
   SshShared shared(nullptr);
   EXPECT_EQ(shared.step_ms(long_ms), long_ms);
   const auto starts = in(0);
@@ -94,17 +113,6 @@ TEST(StartDeadline, a_session_hurries_by_it) {
   hop.begin_reach();
   hop.note_reached();
   EXPECT_GE(shared.step_ms(long_ms), 5'000) << "a jump host that is reached soon says nothing about who is behind it";
-}
-
-TEST(StartDeadline, what_this_bench_stood_still_does_not_count_and_is_told_by_each_connection) {
-  const auto starts = in(long_ms);
-  const auto start = starts->begin();
-  const auto before = StartDeadline::Clock::now();
-  const int before_ms = starts->step_ms(2 * long_ms);
-  std::this_thread::sleep_for(std::chrono::seconds(2));
-  for (int connection = 0; connection < 2; ++connection) starts->note_standstill(before - std::chrono::seconds(20));
-  EXPECT_GT(starts->step_ms(2 * long_ms), before_ms - 1000);
-  EXPECT_LE(starts->step_ms(2 * long_ms), long_ms) << "neither twice, nor what was before the start";
 }
 
 }  // namespace
