@@ -39,7 +39,7 @@ constexpr int hosts_share = 3, below_share = 2;
 constexpr int paths_share = 7, advice_share = 6;  // three machines of some length stand beside each other at 1280 px
 // Machine, SSH, and what a check finds: of the width and the names alone, so that nothing moves when findings come in. 0: a share of what is left.
 // Each has room for "unknown", and for "no answer" where that may stand.
-constexpr int column_px[] = {0, 0, 112, 84, 92, 120, 72, 72, 92, 96, 172, 72};
+constexpr int column_px[] = {0, 0, 100, 84, 92, 132, 72, 72, 92, 96, 172, 72};
 // From that width on all columns grow, the first two four times as much as the others.
 constexpr int roomy_px = 1240, shares_of_room = 18;
 constexpr int column_min_px = 70;
