@@ -26,11 +26,11 @@
 #include <vector>
 
 #include "app/control/verdict.h"
-#include "app/results/service_logs.h"
 #include "tests/app/support/pretend_lab.h"
 #include "tests/app/support/soundness.h"
 #include "tests/ui/support/bench_window.h"
 #include "tests/ui/support/blocked_meter.h"
+#include "tests/ui/support/lab_truth.h"
 #include "tests/ui/support/lab_window.h"
 #include "ui/page/status_strip.h"
 #include "ui/widget/elided_label.h"
@@ -46,14 +46,9 @@ using ui_test::BenchWindow;
 using ui_test::LabWindow;
 using ui_test::open_question;
 
-constexpr const char* window_option = "--window";
 constexpr std::int64_t clocks_apart_ns = 500'000'000;  // the senders' before the receivers'
+constexpr const char* window_option = "--window";
 constexpr double clocks_within_us = 150;                // how well they are to be estimated
-
-double middle_of(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
-  return values[values.size() / 2];
-}
 
 class TestLabRuns : public QObject {
   Q_OBJECT
@@ -98,11 +93,7 @@ class TestLabRuns : public QObject {
     QFile known(lab->known_hosts());
     QVERIFY(known.open(QIODevice::ReadWrite));
     const QByteArray right = known.readAll();
-    QByteArray changed;
-    for (const QByteArray& line : right.split('\n')) {  // h3 is said to have the key of h1
-      changed += is_of(line, lab->address(3)) ? lab->address(3).toLatin1() + ' ' + key_of(right, lab->address(1)) : line;
-      changed += '\n';
-    }
+    const QByteArray changed = ui_test::with_key_of_another(right, lab->address(3), lab->address(1));
     const auto write = [&known](const QByteArray& text) {
       return known.resize(0) && known.seek(0) && known.write(text) == text.size() && known.flush();
     };
@@ -466,17 +457,9 @@ class TestLabRuns : public QObject {
     // latency is the one that a busy machine adds little to. The lab knows how far the clocks are apart, and so what each delivery took.
     const app::RunOutcome& outcome = window->run().outcome();
     QString problem;
-    const auto logs = app::read_logs(outcome.folder, problem);
-    QVERIFY2(logs, qPrintable(problem));
-    std::vector<double> took_us, errors_us;
-    for (const app::ReceiverLog& receiver : logs->receivers) {
-      for (const measure::ReceivedLine& line : receiver.lines) {
-        took_us.push_back(static_cast<double>(line.received_ns - line.sent_ns + clocks_apart_ns) / 1e3);
-        errors_us.push_back(static_cast<double>(line.latency_ns) / 1e3 - took_us.back());
-      }
-    }
-    QVERIFY(!errors_us.empty());
-    const double took_p50_us = middle_of(took_us), error_us = middle_of(errors_us);
+    const auto truth = ui_test::lab_truth_of(outcome.folder, clocks_apart_ns, problem);
+    QVERIFY2(truth, qPrintable(problem));
+    const double took_p50_us = truth->took_p50_us, error_us = truth->clocks_off_us;
     std::printf("p50 %.0f us by the window, %.0f us by the lab; the estimated clocks are off by %.0f us\n",
                 window->run().figures().latency.p50_us, took_p50_us, error_us);
     auto summary = nlohmann::json::parse(outcome.summary, nullptr, false);
@@ -555,14 +538,6 @@ class TestLabRuns : public QObject {
   void picture(const char* name) {
     const QString pictures = qEnvironmentVariable("N2NQ_PICTURES");
     if (!pictures.isEmpty()) QVERIFY(window->grab().save(QStringLiteral("%1/lab-%2.png").arg(pictures, QLatin1String(name))));
-  }
-  /// A line of known_hosts: "h3,10.77.0.13 ssh-ed25519 …".
-  static bool is_of(const QByteArray& line, const QString& address) { return line.contains(',' + address.toLatin1() + ' '); }
-  static QByteArray key_of(const QByteArray& known, const QString& address) {
-    for (const QByteArray& line : known.split('\n')) {
-      if (is_of(line, address)) return line.mid(line.indexOf(' ') + 1);
-    }
-    return {};
   }
   bool is_checked() { return bench->is_checked(); }
   bool is_over() { return bench->is_over(); }
