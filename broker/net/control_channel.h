@@ -64,7 +64,8 @@ class ControlChannel {
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 
-  /// Any thread; never blocks. One line: `object` must not contain what does not fit in JSON (invalid UTF-8 is replaced).
+  /// Any thread; never blocks. One line: `object` must not contain what does not fit in JSON (invalid UTF-8 is replaced). In place of one that is
+  /// longer than unsent_bytes_max an error says so.
   void write_line(const nlohmann::json& object);
   /// {"type":"error",…}; `key` and `order`, the type of what is not done, are left out when they are empty.
   void write_error(const std::string& code, const std::string& message, const std::string& key = {}, const std::string& order = {});

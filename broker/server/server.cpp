@@ -417,7 +417,8 @@ nlohmann::json Server::summary() {
   SummaryFacts facts;
   facts.epoch = epoch_;
   facts.memory_bytes_max = memory_bytes_max_;
-  facts.books_bytes_max = std::max(books_bytes_max_, queue_->books_bytes() + receivers_.telling_bytes());
+  facts.books_bytes = queue_->books_bytes() + receivers_.telling_bytes();
+  facts.books_bytes_max = std::max(books_bytes_max_, facts.books_bytes);
   facts.kinds_bytes = queue_->kinds_bytes();
   facts.kept_bytes = queue_->bytes_kept() + frame_places_.bytes_free();
   const struct mallinfo2 heap = mallinfo2();

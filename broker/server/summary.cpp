@@ -84,6 +84,7 @@ Json make_summary(const Options& options, const Queue& queue, const SenderDesk& 
           {"receivers", std::move(receivers_json)},
           {"total", total_json(queue.total())},
           {"memory_bytes_max", facts.memory_bytes_max},
+          {"books_bytes", facts.books_bytes},
           {"books_bytes_max", facts.books_bytes_max},
           {"kinds_bytes", facts.kinds_bytes},
           {"kept_bytes", facts.kept_bytes},

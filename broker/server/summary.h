@@ -18,7 +18,7 @@ namespace n2nq {
 struct SummaryFacts {
   uint64_t epoch = 0;
   size_t memory_bytes_max = 0;
-  size_t books_bytes_max = 0;
+  size_t books_bytes = 0, books_bytes_max = 0;  // the most with what was foreseen
   size_t kinds_bytes = 0;
   size_t kept_bytes = 0;  // which nobody has, to be used again
   size_t heap_bytes = 0, heap_holes_bytes = 0;

@@ -124,6 +124,16 @@ TEST_F(Control, LongAnswersArriveWhole) {
   EXPECT_TRUE(channel_->flush(60 * ns_per_s));
 }
 
+TEST_F(Control, InPlaceOfALineThatIsLongerThanWhatMayWaitAnErrorSaysSo) {
+  start({.unsent_bytes_max = 1000});
+  channel_->write_line({{"type", "bye"}, {"text", std::string(1000, 'x')}});
+  const nlohmann::json told = nlohmann::json::parse(hear());
+  EXPECT_EQ(told["type"], "error");
+  EXPECT_EQ(told["message"], "the line \"bye\" would be 1025 bytes long; at most 1000 can be told, so it is left out");
+  channel_->write_line({{"type", "short"}});
+  EXPECT_EQ(hear(), R"({"type":"short"})");
+}
+
 TEST_F(Control, WhoSharesStdoutGetsLinesThatAreMarkedAndLongOnesInPartsThatTheKernelTakesInOnePiece) {
   start({.marked = true});
   for (const size_t length : {0u, 4082u, 4083u, 8000u, 100'000u}) {  // with {"text":""}, the marks and the line's end 14, 4,096, 4,097, ...
