@@ -17,21 +17,29 @@ def better(figure, medians):
     return choose(medians, key=medians.get)
 
 
+def means(once, again):
+    """What ran twice in a repetition, as one."""
+    return [(a + b) / 2 for a, b in zip(once, again)]
+
+
 def against(work, figure, values, kinds):
     """N2NQ against the better one of these kinds of relay, with what that one is against itself, and both by the bare client."""
-    medians = {kind: statistics.median(values[kind]) for kind in kinds}
+    # By both of its runs: one alone would often be chosen for its luck, and the other then differs from it.
+    medians = {kind: statistics.median(values[kind] + values[AGAIN[kind]]) for kind in kinds}
     floor = better(figure, medians)
+    relay = means(values[floor], values[AGAIN[floor]])
     aa = interval(ratios(values[AGAIN[floor]], values[floor]))
-    ratio = interval(ratios(values["broker"], values[floor]))
+    ratio = interval(ratios(values["broker"], relay))
     met = verdict(ratio, work.aims[figure], aa, at_least=figure == "rate", pairs=len(values["broker"]))
     found = {"floor": floor, "aa": aa, "ratio": ratio, "met": met}
     if BARE[floor] in values:
-        found["client"] = interval(ratios(values[floor], values[BARE[floor]]))
+        bare = means(values[BARE[floor]], values.get(BARE_AGAIN[floor], values[BARE[floor]]))  # once in runs kept before it ran twice
+        found["client"] = interval(ratios(relay, bare))
         workers = found["client"][0]
         if (1 / workers if figure == "rate" else workers) > CLIENT_APART_MAX:  # nothing is wrong where the bare one takes more
             found["met"] += ", but the clients are measured"
-        found["bare"] = interval(ratios(values[BARE["broker"]], values[BARE[floor]]))
-        if BARE_AGAIN[floor] in values:  # not in runs that were kept before it had them
+        found["bare"] = interval(ratios(values[BARE["broker"]], bare))
+        if BARE_AGAIN[floor] in values:
             found["bare_aa"] = interval(ratios(values[BARE_AGAIN[floor]], values[BARE[floor]]))
     return found
 

@@ -12,11 +12,12 @@ def processor_s(pid):
     return sum(int(task.read_text().split()[0]) for task in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
-def machine_s():
-    """Processor time that all processes have used so far, and what a virtual machine's host gave to others; interrupts are nobody's."""
+def idle_s():
+    """For how long cores had nothing to do so far, all together. What they did is not added up from the other fields: these are sampled, and
+    what the kernel receives for a process counts as an interrupt there, while that process's own time has it."""
     with open("/proc/stat", encoding="ascii") as stat:
-        user, nice, system, _idle, _waiting, _irq, _softirq, stolen, *_ = (int(field) for field in stat.readline().split()[1:])
-    return (user + nice + system + stolen) / TICKS
+        _user, _nice, _system, idle, waiting, *_ = (int(field) for field in stat.readline().split()[1:])
+    return (idle + waiting) / TICKS
 
 
 def resident_mib(pid):
@@ -28,11 +29,12 @@ def resident_mib(pid):
 
 
 class Others:
-    """The share of all cores that was used by none of `pids`, nor by this process and what it waited for."""
+    """The share of all cores that was used by none of `pids`, nor by this process and what it waited for: other processes, interrupts while
+    nobody computed, and what a virtual machine's host gave to others. About nothing may come out as a little below it."""
 
     def __init__(self, pids):
         self.pids = list(pids)
-        self.begun = time.monotonic(), machine_s(), self.own_s()
+        self.begun = time.monotonic(), idle_s(), self.own_s()
 
     def own_s(self):
         times = os.times()
@@ -40,6 +42,6 @@ class Others:
         return own + sum(processor_s(pid) for pid in self.pids)
 
     def share(self):
-        began_at, machine_before, own_before = self.begun
-        others_s = machine_s() - machine_before - (self.own_s() - own_before)
-        return max(0.0, others_s / (time.monotonic() - began_at) / os.cpu_count())
+        began_at, idle_before, own_before = self.begun
+        cores_s = (time.monotonic() - began_at) * os.cpu_count()
+        return 1 - (idle_s() - idle_before + self.own_s() - own_before) / cores_s

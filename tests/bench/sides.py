@@ -138,7 +138,7 @@ def run_bare(work, side, seconds):
         others = Others([server.pid])
         output = subprocess.run([BIN / "n2nq-bare-client", "n2nq" if side == "broker" else "floor", str(server.port), str(work.senders),
                                  str(work.receivers), str(work.size_bytes), str(work.interval_ns), work.start, str(seconds)],
-                                check=True, capture_output=True, text=True, timeout=60).stdout
+                                check=True, capture_output=True, text=True, timeout=seconds + 60).stdout
         result = json.loads(output)
         result["others"] = others.share()
         result["cpu"] = processor_s(server.pid) / max(result["count"], 1) * 1e6

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -19,14 +20,12 @@ namespace {
 constexpr std::uint32_t batch_bytes = 64 * 1024;
 /// The relay takes no longer record.
 constexpr std::uint32_t record_letters_max = batch_bytes - wire::record_header_bytes;
-/// Room for one read: grows to the second while reads fill it.
-constexpr std::size_t read_bytes_first = 4 * 1024, read_bytes_max = 256 * 1024;
 constexpr std::size_t greeting_bytes = 8;
 
 }  // namespace
 
 FloorClient::FloorClient(net::EventLoop& loop, const net::SocketAddress& address, const ClientIdentity& identity, QueueHandler& handler)
-    : loop_(loop), address_(address), identity_(identity), handler_(handler), in_(read_bytes_first) {}
+    : loop_(loop), address_(address), identity_(identity), handler_(handler) {}
 
 FloorClient::~FloorClient() {
   close();
@@ -35,7 +34,8 @@ FloorClient::~FloorClient() {
 void FloorClient::open(std::uint64_t /*next_index*/, const std::vector<wire::Rule>* /*rules*/) {
   close();
   out_.clear();
-  written_ = received_ = 0;
+  rest_.clear();
+  written_ = 0;
   published_ = accepted_ = deliveries_ = 0;
   ending_ = false;
   reading_ = true;
@@ -71,7 +71,10 @@ void FloorClient::greet() {
 void FloorClient::read() {
   if (looks_later_) loop_.look_now();
   if (!fd_.valid() || !reading_) return;
-  const net::IoResult result = net::read_some(fd_.get(), std::span(in_).subspan(received_));
+  // As N2NQ's client does it, so that both read alike: into the memory that all share, what was left of the last read in front.
+  const std::span<std::uint8_t> room = loop_.read_room();
+  std::ranges::copy(rest_, room.begin());
+  const net::IoResult result = net::read_some(fd_.get(), room.subspan(rest_.size()));
   read_ns_ = net::now_ns();
   switch (result.status) {
     case net::IoStatus::again:
@@ -83,23 +86,21 @@ void FloorClient::read() {
     case net::IoStatus::done:
       break;
   }
-  received_ += result.bytes;
-  looks_later_ = loop_.look_later(*this, result.bytes);
+  read_ = room.first(rest_.size() + result.bytes);
+  looks_later_ = loop_.look_later(*this, read_.size());
   if (!looks_later_) look_at_read();
 }
 
 void FloorClient::look_at_read() {
   looks_later_ = false;
-  const bool full = received_ == in_.size() && in_.size() < read_bytes_max;
   if (state_ == State::greeting) take_greeting();
   if (state_ == State::open) take_records();
-  if (full) in_.resize(2 * in_.size());
+  rest_.assign(read_.begin(), read_.end());
 }
 
 void FloorClient::take_greeting() {
-  if (received_ < greeting_bytes) return;
-  received_ -= greeting_bytes;
-  std::memmove(in_.data(), in_.data() + greeting_bytes, received_);
+  if (read_.size() < greeting_bytes) return;
+  read_ = read_.subspan(greeting_bytes);
   state_ = State::open;
   OpenFacts facts;
   facts.incarnation = 1;
@@ -111,7 +112,7 @@ void FloorClient::take_greeting() {
 }
 
 void FloorClient::take_records() {
-  wire::RecordWalk walk(wire::ByteView(in_.data(), received_));
+  wire::RecordWalk walk(read_);
   std::size_t used = 0;
   bool ended = false;
   std::uint64_t messages = 0;
@@ -130,8 +131,7 @@ void FloorClient::take_records() {
   }
   handler_.on_deliveries_done();
   if (ended) return take_end(messages);
-  received_ -= used;
-  std::memmove(in_.data(), in_.data() + used, received_);
+  read_ = read_.subspan(used);
 }
 
 std::size_t FloorClient::bytes_in_batch(std::size_t letters) const {

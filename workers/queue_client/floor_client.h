@@ -61,9 +61,9 @@ class FloorClient : public QueueClient, private net::Watcher, private net::LateR
   std::uint64_t published_ = 0, accepted_ = 0;
   bool ending_ = false;
 
-  wire::Bytes in_;
-  std::size_t received_ = 0;  // in in_
-  std::int64_t read_ns_ = 0;  // when the last of them came
+  wire::ByteView read_;  // not looked at yet; in the memory that the loop shares
+  wire::Bytes rest_;     // of the last read: less than a record
+  std::int64_t read_ns_ = 0;
   bool looks_later_ = false;
   std::uint64_t deliveries_ = 0;
 };

@@ -230,8 +230,7 @@ void FloorRelay::write_to(Client& receiver) {
     receiver.sent = ring.end;
   } else if (receiver.sent < ring.end) {
     const auto bytes = static_cast<std::size_t>(ring.end - receiver.sent);
-    const ssize_t sent = send(receiver.fd.get(), ring.at(receiver.sent), bytes, MSG_NOSIGNAL);
-    if (sent > 0) receiver.sent += static_cast<std::uint64_t>(sent);
+    receiver.sent += net::write_some(receiver.fd.get(), std::span(ring.at(receiver.sent), bytes)).bytes;
     receiver.blocked = receiver.sent < ring.end;
   }
   if (pattern_ == Pattern::broadcast) return;
