@@ -46,6 +46,8 @@ struct QueueOptions {
   size_t rule_units_at_once = 2000;  // looks at a message, cell or place that set_rules() takes; work() does the rest
   /// Messages that may leave when the one who held them back goes (work() takes out the rest), and deliveries whose deadline passes.
   size_t passed_at_once = 2000;
+  /// Messages of one kind over which the books walk each time to know which wait; of more it is remembered.
+  size_t walked_at_once = 256;
   /// What lists of rules may make the queue note about the messages that wait, roughly, when one is brought in force.
   size_t notes_bytes_max = 128 * 1024 * 1024;
   /// Of kinds of which no message waits any more; beyond it they are forgotten, and found out anew when one comes.

@@ -31,10 +31,14 @@ SelectiveBalancer::SelectiveBalancer(const QueueOptions& options)
 
 void SelectiveBalancer::set_state(uint32_t receiver, State state) {
   drained_.reset();
-  Interest& interest = interests_[receiver_of(receiver).interest];
-  interest.expected -= account(receiver).expected();
+  const bool was_expected = account(receiver).expected();
   account_of(receiver).state = state;
-  interest.expected += account(receiver).expected();
+  const auto count = [&](Interest& interest) {
+    interest.expected -= was_expected;
+    interest.expected += account(receiver).expected();
+  };
+  count(interests_[receiver_of(receiver).interest]);
+  if (receiver == changing_) count(interests_[changing_from_]);
 }
 
 void SelectiveBalancer::join(uint32_t receiver) {
@@ -423,13 +427,12 @@ size_t SelectiveBalancer::on_turn(uint32_t number) {
 void SelectiveBalancer::on_change_begun(uint32_t number, uint32_t interest) {
   if (interests_.size() < grid_.interests_end()) interests_.resize(grid_.interests_end());
   Receiver& receiver = receiver_of(number);
-  const bool expected = account(number).expected();
   --interests_[receiver.interest].receivers;
-  interests_[receiver.interest].expected -= expected;
-  receiver.interest = interest;
+  changing_ = number;
+  changing_from_ = std::exchange(receiver.interest, interest);
   announces_ = interests_[interest].receivers++ == 0;
   if (announces_) interests_[interest].cells.clear();
-  interests_[interest].expected += expected;
+  interests_[interest].expected += account(number).expected();
   drained_.reset();
 }
 
@@ -441,6 +444,7 @@ size_t SelectiveBalancer::on_cell_changes(uint32_t number, uint32_t cell, bool m
 
 size_t SelectiveBalancer::on_change_done(uint32_t number) {
   announces_ = false;
+  if (std::exchange(changing_, 0) != 0) interests_[changing_from_].expected -= account(number).expected();
   drained_.reset();
   refill(number);
   return receiver_of(number).assigned;

@@ -87,7 +87,7 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   struct Interest {
     std::vector<uint32_t> with_room;  // rising numbers
     uint32_t receivers = 0;           // whose list it is
-    uint32_t expected = 0;            // of them
+    uint32_t expected = 0;            // of them, and of who changes over from it
     // Cells where something waits, a heap by what is first in them. An entry may be stale: then its number is too low. At most twice as many
     // as cells that the list matches, and 64.
     std::vector<Waiting> cells;
@@ -176,6 +176,8 @@ class SelectiveBalancer : public Queue, private GridIndex::Contents, private Rul
   GridIndex grid_;
   RuleChanges changes_{grid_, *this};
   bool announces_ = false;  // the list that changes over is new: its interest hears of each cell
+  /// Whose list changes over (0: nobody's), and from which interest. It counts for that still, as not every cell has the new one yet.
+  uint32_t changing_ = 0, changing_from_ = 0;
   MessageTable messages_;
   DeliveryMemory deliveries_;
   std::vector<Cell> cells_;

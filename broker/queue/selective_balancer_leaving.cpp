@@ -35,7 +35,7 @@ void SelectiveBalancer::skip_and_remove(uint32_t handle, SkipReason reason) {
   remove(handle);
 }
 
-/// An expected receiver's list matches what is in this cell.
+/// An expected receiver's list matches what is in this cell, or of one that changes over the list before, where the cell has that still.
 bool SelectiveBalancer::is_wanted(uint32_t cell) const {
   if (!options_.requests) return true;
   const std::vector<uint32_t>& interests = grid_.interests_of(cell);

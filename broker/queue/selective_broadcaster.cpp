@@ -48,6 +48,7 @@ void SelectiveBroadcaster::join(uint32_t receiver) {
 void SelectiveBroadcaster::count_bytes_passed(uint32_t receiver) {
   const auto bytes_of = [this](const Cell& cell, uint64_t from, uint64_t to) {
     uint64_t bytes = 0;
+    walked_over_ += to - from;
     for (; from < to; ++from) {
       const uint32_t handle = cell.entries[from - cell.first].message;
       if (handle != MessageTable::none) bytes += messages_[handle].bytes;
@@ -56,9 +57,14 @@ void SelectiveBroadcaster::count_bytes_passed(uint32_t receiver) {
   };
   uint64_t queued = 0;
   for (const auto& [cell_number, place] : receiver_of(receiver).places) {
-    const Cell& cell = cells_[cell_number];
+    Cell& cell = cells_[cell_number];
     const uint64_t at = std::max(place.at, cell.first);
-    queued += at - cell.first < cell.end() - at ? cell.bytes - bytes_of(cell, cell.first, at) : bytes_of(cell, at, cell.end());
+    const uint64_t before = at - cell.first, behind = cell.end() - at;
+    if (std::min(before, behind) >= options_.walked_at_once) {
+      queued += waiting_from(cell, at).bytes;
+    } else {
+      queued += before < behind ? cell.bytes - bytes_of(cell, cell.first, at) : bytes_of(cell, at, cell.end());
+    }
   }
   receiver_of(receiver).bytes_passed = bytes_taken_in_ - queued;
 }
@@ -487,7 +493,7 @@ void SelectiveBroadcaster::fit() {
   fitting_.go_on(cells_.size(), [this](size_t number) {
     Cell& cell = cells_[number];
     cell.entries.fit(idle_cell_kept_bytes);
-    if (cell.waiting && fits_ - cell.waiting_used_on > waiting_unused_max) forget_waiting(cell);
+    if (fits_ - cell.waiting_used_on > waiting_unused_max) forget_waiting(cell);
     forget_idle(static_cast<uint32_t>(number));
     n2nq::fit(cell.idle, short_list_kept_bytes);
     forget_cuts(cell);

@@ -49,6 +49,9 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   static constexpr size_t bytes_per_look = 64;
   /// Calls of fit(), about, for which a cell knows which messages are in it though nobody asked.
   static constexpr uint32_t waiting_unused_max = 20;
+  /// Places from which on a cell knows that, at most; one where all cells together know more than so much, roughly.
+  static constexpr size_t waiting_kept_max = 4;
+  static constexpr size_t waiting_bytes_max = 16 * 1024 * 1024;
 
   explicit SelectiveBroadcaster(const QueueOptions& options);
 
@@ -85,12 +88,21 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   size_t books_bytes() const override;
   size_t kinds_bytes() const override { return noted_bytes() + grid_.free_bytes() + (cells_.capacity() - grid_.cells()) * sizeof(Cell); }
   void fit() override;
+  /// Over how many messages it has walked so far to know which of them wait, or expire, for whom.
+  uint64_t walked_over() const { return walked_over_; }
 
  private:
   struct Entry {
     uint64_t number = 0;
     uint32_t message = MessageTable::none;  // none: it has left
     uint32_t here = 0;                      // places that are on it
+  };
+  /// Which messages of a cell are in it, of those from the number `from` on and below another, and how many bytes they are.
+  struct Waiting {
+    uint64_t from = 0;
+    uint64_t below = 0;
+    SenderSets sets;
+    uint64_t bytes = 0;
   };
   struct Cell {
     Ring<Entry> entries;  // rising numbers; the first one has not left, and of the others not many more have left than not
@@ -105,10 +117,9 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     std::unordered_map<uint32_t, uint64_t> passed;  // receivers without a place: they have what is below this number
     std::vector<uint64_t> cuts;                     // the numbers in `passed`, rising
     std::map<uint64_t, SenderSets> left;            // since settle(); what left between two cuts, by the lower one
-    /// Which messages below the number `waiting_below` are in it; null: nobody needed to know lately. So that who leaves, or comes back,
-    /// over and over does not make N2NQ walk over all that waits each time.
-    std::unique_ptr<SenderSets> waiting;
-    uint64_t waiting_below = 0;
+    /// From the places on for which somebody needed to know lately, the latest one last. So that who leaves, or comes back, over and over,
+    /// wherever its place is, does not make N2NQ walk over all that waits each time.
+    std::vector<Waiting> waiting;
     uint32_t waiting_used_on = 0;  // as fits_ counts
     uint64_t end() const { return first + entries.size(); }
   };
@@ -150,6 +161,17 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
     std::shared_ptr<const TakenIn::Snapshot> gone_at;  // what had been taken in when it left or was cut off
     SenderSets foreign;           // had left the queue when it came back, but settle() may find it for it still
     uint32_t foreign_rounds = 0;  // of settle(); then it has found all of that
+  };
+  /// Of a receiver in a cell.
+  struct Standing {
+    uint32_t receiver = 0;
+    uint64_t at = 0;  // what is before it was begun for that receiver
+    bool matches = false;
+  };
+  /// What is in the queue and was not begun for a receiver.
+  struct Queued {
+    SenderSets matched;
+    SenderSets rest;  // its list does not match it
   };
   using Place_ = QueuedMessage::Place;
 
@@ -240,9 +262,14 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   void expire_places(uint32_t cell, uint64_t below, std::vector<uint32_t>& moved);
 
   // The books. (selective_broadcaster_books.cpp)
-  SenderSets queued_for(uint32_t receiver, bool matched);
-  void add_waiting_from(Cell& cell, uint64_t at, SenderSets& found);
-  const SenderSets& waiting_in(Cell& cell);
+  Standing standing_in(uint32_t cell, uint32_t receiver) const;
+  Queued queued_for(uint32_t receiver);
+  std::vector<Queued> queued_for_all();
+  uint64_t walk(const Cell& cell, uint64_t from, uint64_t to, SenderSets& found);
+  const Waiting& waiting_from(Cell& cell, uint64_t at);
+  void move_waiting(const Cell& cell, Waiting& waiting, uint64_t to);
+  void note_waiting_gone(Cell& cell, const QueuedMessage& message);
+  static size_t waiting_bytes(const Cell& cell);
   void forget_waiting(Cell& cell);
   SenderSets missed_by(uint32_t receiver);
   void take_back(uint32_t receiver);
@@ -271,6 +298,7 @@ class SelectiveBroadcaster : public Queue, private GridIndex::Contents, private 
   std::array<std::vector<uint32_t>, 3> expiring_;  // expire()'s lists, empty between two calls
   size_t entries_ = 0;  // of all cells
   size_t waiting_bytes_ = 0;  // of all cells' sets of what waits
+  uint64_t walked_over_ = 0;
   size_t owed_ = 0;     // deliveries
   size_t places_ = 0;
   uint64_t places_made_ = 0;  // in new cells

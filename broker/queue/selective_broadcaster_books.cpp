@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The books: what is in the queue for a receiver, or not for it, when it goes, comes back, or the run ends.
-#include <memory>
+#include <algorithm>
 #include <utility>
 
 #include "broker/queue/selective_broadcaster.h"
@@ -10,75 +10,151 @@ namespace n2nq {
 using State = ReceiverAccount::State;
 using wire::SkipReason;
 
-/// What is in the queue and was not begun for this receiver: what its list matches, or the rest.
-SenderSets SelectiveBroadcaster::queued_for(uint32_t number, bool matched) {
-  SenderSets found;
+SelectiveBroadcaster::Standing SelectiveBroadcaster::standing_in(uint32_t cell_number, uint32_t number) const {
   const Receiver& receiver = receivers_[number - 1];
-  for (uint32_t cell_number = 0; cell_number < grid_.cells_end(); ++cell_number) {
-    if (!grid_.exists(cell_number)) continue;
-    const auto place = receiver.places.find(cell_number);
-    const bool matches = place != receiver.places.end();  // an interest without a place: it is not expected, or changing over
-    if (matches != matched) continue;
-    Cell& cell = cells_[cell_number];
-    if (cell.entries.empty()) continue;
-    const auto passed = cell.passed.find(number);
-    uint64_t at = cell.first;
-    if (place != receiver.places.end()) {
-      at = place->second.at;
-    } else if (passed != cell.passed.end()) {
-      at = find(cell, passed->second);
-    }
-    add_waiting_from(cell, at, found);
-  }
-  return found;
+  const Cell& cell = cells_[cell_number];
+  const auto place = receiver.places.find(cell_number);
+  if (place != receiver.places.end()) return {number, place->second.at, true};
+  // An interest without a place: it is not expected, or changing over.
+  const auto passed = cell.passed.find(number);
+  return {number, passed == cell.passed.end() ? cell.first : find(cell, passed->second), false};
 }
 
-void SelectiveBroadcaster::add_waiting_from(Cell& cell, uint64_t at, SenderSets& found) {
-  constexpr uint64_t few = 256;  // to gather them would take longer, and there may be very many cells
-  const auto each = [&](uint64_t from, uint64_t to, auto&& visit) {
-    for (; from < to; ++from) {
-      const uint32_t handle = cell.entries[from - cell.first].message;
-      if (handle != MessageTable::none) visit(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+SelectiveBroadcaster::Queued SelectiveBroadcaster::queued_for(uint32_t number) {
+  Queued queued;
+  for (uint32_t cell_number = 0; cell_number < grid_.cells_end(); ++cell_number) {
+    if (!grid_.exists(cell_number) || cells_[cell_number].entries.empty()) continue;
+    Cell& cell = cells_[cell_number];
+    const Standing standing = standing_in(cell_number, number);
+    SenderSets& found = standing.matches ? queued.matched : queued.rest;
+    if (cell.end() - standing.at < options_.walked_at_once) {
+      walk(cell, standing.at, cell.end(), found);
+    } else {
+      found += waiting_from(cell, standing.at).sets;
+    }
+  }
+  return queued;
+}
+
+/// For those who are expected. One walk over each cell for all, from those who lack least to those who lack most.
+std::vector<SelectiveBroadcaster::Queued> SelectiveBroadcaster::queued_for_all() {
+  std::vector<Queued> queued(options_.receivers);
+  std::vector<Standing> standings;
+  for (uint32_t cell_number = 0; cell_number < grid_.cells_end(); ++cell_number) {
+    if (!grid_.exists(cell_number) || cells_[cell_number].entries.empty()) continue;
+    const Cell& cell = cells_[cell_number];
+    standings.clear();
+    for (uint32_t number = 1; number <= options_.receivers; ++number) {
+      if (account(number).expected()) standings.push_back(standing_in(cell_number, number));
+    }
+    std::sort(standings.begin(), standings.end(), [](const Standing& a, const Standing& b) { return a.at > b.at; });
+    SenderSets lacking;
+    uint64_t from = cell.end();
+    for (const Standing& standing : standings) {
+      SenderSets more;
+      walk(cell, standing.at, from, more);
+      lacking += more;
+      from = standing.at;
+      Queued& own = queued[standing.receiver - 1];
+      (standing.matches ? own.matched : own.rest) += lacking;
+    }
+  }
+  return queued;
+}
+
+/// Adds what has not left the queue between two places. Returns its bytes.
+uint64_t SelectiveBroadcaster::walk(const Cell& cell, uint64_t from, uint64_t to, SenderSets& found) {
+  uint64_t bytes = 0;
+  const auto walk_into = [&](auto& into) {
+    for (uint64_t at = from; at < to; ++at) {
+      const uint32_t handle = cell.entries[at - cell.first].message;
+      if (handle == MessageTable::none) continue;
+      into.add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
+      bytes += messages_[handle].bytes;
     }
   };
-  if (cell.end() - at < few) {
-    each(at, cell.end(), [&](uint32_t sender, uint64_t index) { found.add(sender, index); });
-  } else if (at - cell.first > cell.end() - at) {
-    GatheredRuns runs(found);
-    each(at, cell.end(), [&](uint32_t sender, uint64_t index) { runs.add(sender, index); });
-  } else if (at == cell.first) {
-    found += waiting_in(cell);
+  walked_over_ += to - from;
+  if (to - from < options_.walked_at_once) {  // to gather them would take longer, and there may be very many cells
+    walk_into(found);
   } else {
-    SenderSets rest = waiting_in(cell);
-    each(cell.first, at, [&](uint32_t sender, uint64_t index) { rest.remove(sender, index); });
-    found += rest;
+    GatheredRuns runs(found);
+    walk_into(runs);
+  }
+  return bytes;
+}
+
+/// All that has not left the queue from this place on. Good until the next call.
+const SelectiveBroadcaster::Waiting& SelectiveBroadcaster::waiting_from(Cell& cell, uint64_t at) {
+  std::vector<Waiting>& known = cell.waiting;
+  const auto distance = [&](const Waiting& waiting) {
+    const uint64_t from = find(cell, waiting.from);
+    return from < at ? at - from : from - at;
+  };
+  const size_t most = waiting_bytes_ < waiting_bytes_max ? waiting_kept_max : 1;
+  waiting_bytes_ -= waiting_bytes(cell);
+  const auto nearest =
+      std::min_element(known.begin(), known.end(), [&](const Waiting& a, const Waiting& b) { return distance(a) < distance(b); });
+  if (nearest != known.end() && distance(*nearest) < options_.walked_at_once) {
+    std::rotate(nearest, nearest + 1, known.end());
+  } else {
+    // Who needed the nearest one may be back for it.
+    Waiting one = nearest != known.end() && distance(*nearest) < cell.end() - at ? *nearest : Waiting();
+    known.push_back(std::move(one));
+  }
+  if (known.size() > most) known.erase(known.begin(), known.end() - static_cast<ptrdiff_t>(most));
+  move_waiting(cell, known.back(), at);
+  cell.waiting_used_on = fits_;
+  waiting_bytes_ += waiting_bytes(cell);
+  return known.back();
+}
+
+/// From there on it is, and has what came in since.
+void SelectiveBroadcaster::move_waiting(const Cell& cell, Waiting& waiting, uint64_t to) {
+  const uint64_t from = find(cell, waiting.from), below = find(cell, waiting.below);
+  if (below <= to) {
+    waiting = Waiting();
+  } else if (from < to) {
+    SenderSets passed;
+    waiting.bytes -= walk(cell, from, to, passed);
+    waiting.sets -= passed;
+  } else {
+    SenderSets more;
+    waiting.bytes += walk(cell, to, from, more);
+    waiting.sets += more;
+  }
+  waiting.bytes += walk(cell, std::max(below, to), cell.end(), waiting.sets);
+  waiting.from = number_at(cell, to);
+  waiting.below = log_.tail().message;
+}
+
+/// The message leaves the queue.
+void SelectiveBroadcaster::note_waiting_gone(Cell& cell, const QueuedMessage& message) {
+  for (Waiting& waiting : cell.waiting) {
+    if (message.number < waiting.from || message.number >= waiting.below) continue;
+    const uint8_t* const record = log_.at(message.chunk, message.offset);
+    waiting_bytes_ -= waiting.sets.bytes();
+    waiting.sets.remove(wire::record_sender(record), wire::record_index(record));
+    waiting.bytes -= message.bytes;
+    waiting_bytes_ += waiting.sets.bytes();
   }
 }
 
-/// All that has not left the queue.
-const SenderSets& SelectiveBroadcaster::waiting_in(Cell& cell) {
-  if (!cell.waiting) cell.waiting = std::make_unique<SenderSets>(), cell.waiting_below = 0;
-  cell.waiting_used_on = fits_;
-  waiting_bytes_ -= cell.waiting->bytes();
-  for (uint64_t at = find(cell, cell.waiting_below); at < cell.end(); ++at) {
-    const uint32_t handle = cell.entries[at - cell.first].message;
-    if (handle != MessageTable::none) cell.waiting->add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
-  }
-  cell.waiting_below = log_.tail().message;
-  waiting_bytes_ += cell.waiting->bytes();
-  return *cell.waiting;
+size_t SelectiveBroadcaster::waiting_bytes(const Cell& cell) {
+  size_t bytes = 0;
+  for (const Waiting& waiting : cell.waiting) bytes += waiting.sets.bytes();
+  return bytes;
 }
 
 void SelectiveBroadcaster::forget_waiting(Cell& cell) {
-  if (!cell.waiting) return;
-  waiting_bytes_ -= cell.waiting->bytes();
-  cell.waiting.reset();
+  waiting_bytes_ -= waiting_bytes(cell);
+  cell.waiting = std::vector<Waiting>();
 }
 
 /// What is in the queue for a receiver that will not get it any more; the rest of the queue is unrequested.
 SenderSets SelectiveBroadcaster::missed_by(uint32_t number) {
-  skip(number, SkipReason::unrequested, queued_for(number, false));
-  return queued_for(number, true);
+  Queued queued = queued_for(number);
+  skip(number, SkipReason::unrequested, queued.rest);
+  return std::move(queued.matched);
 }
 
 SenderSets SelectiveBroadcaster::drop_owed(uint32_t number) {
@@ -97,11 +173,11 @@ void SelectiveBroadcaster::take_back(uint32_t number) {
   note_foreign(number);
   SenderSets& still_queued = still_queued_[number - 1];
   still_queued += taken_in_.since(*std::exchange(receiver_of(number).gone_at, nullptr));
-  for (const bool matched : {true, false}) {
-    const SenderSets queued = queued_for(number, matched);
-    still_queued -= queued;
-    of(account_of(number).skipped, SkipReason::unrequested) -= queued;
-    of(account_of(number).untold, SkipReason::unrequested) -= queued;
+  const Queued queued = queued_for(number);
+  for (const SenderSets* sets : {&queued.matched, &queued.rest}) {
+    still_queued -= *sets;
+    of(account_of(number).skipped, SkipReason::unrequested) -= *sets;
+    of(account_of(number).untold, SkipReason::unrequested) -= *sets;
   }
 }
 
@@ -113,11 +189,14 @@ void SelectiveBroadcaster::finish() {
     if (account(number).state == State::leaving) leave(number);
   }
   settle_all();
+  std::vector<Queued> queued = queued_for_all();
   for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    const Queued own = std::move(queued[number - 1]);
     switch (account(number).state) {
       case State::absent:
       case State::connected:
-        still_queued_[number - 1] += missed_by(number);
+        skip(number, SkipReason::unrequested, own.rest);
+        still_queued_[number - 1] += own.matched;
         for (const Delivery& delivery : receiver_of(number).owed) {
           const uint8_t* record = record_of(delivery.message);
           still_queued_[number - 1].add(wire::record_sender(record), wire::record_index(record));

@@ -322,11 +322,7 @@ void SelectiveBroadcaster::take_out(uint32_t handle) {
     const uint64_t lower = cut == cell.cuts.begin() ? 0 : *std::prev(cut);
     cell.left[lower].add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
   }
-  if (cell.waiting && message.number < cell.waiting_below) {
-    waiting_bytes_ -= cell.waiting->bytes();
-    cell.waiting->remove(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
-    waiting_bytes_ += cell.waiting->bytes();
-  }
+  note_waiting_gone(cell, message);
   messages_.stop_aging(handle);
   message.place = Place_::gone;
   tidy(cell);
@@ -518,12 +514,7 @@ void SelectiveBroadcaster::expire_places(uint32_t cell_number, uint64_t below, s
   };
   const auto passed_from = [&](uint64_t at) {
     Passed passed;
-    for (; at < to; ++at) {
-      const uint32_t handle = cell.entries[at - cell.first].message;
-      if (handle == MessageTable::none) continue;
-      passed.sets.add(wire::record_sender(record_of(handle)), wire::record_index(record_of(handle)));
-      passed.bytes += messages_[handle].bytes;
-    }
+    passed.bytes = walk(cell, at, to, passed.sets);
     return passed;
   };
   std::optional<Passed> all;

@@ -68,10 +68,7 @@ void Life::close_total() {
   std::set<size_t> still_queued;
   for (size_t i = 0; i < messages_.size(); ++i) {
     if (messages_[i].left || (with(i, 0) != With::none && with(i, 0) != With::owed)) continue;
-    bool wanted = !options_.requests || with(i, 0) == With::owed;
-    for (uint32_t number = 1; number <= options_.receivers; ++number)
-      wanted |= expected(number) && matches(of_number(number).list, messages_[i]);
-    if (wanted) {
+    if (with(i, 0) == With::owed || is_wanted(i, queue_->total().still_queued)) {
       still_queued.insert(i);
     } else {
       skip(0, SkipReason::unrequested, i);

@@ -36,6 +36,10 @@ void Life::act(uint32_t number) {
     case 3:
       if (connected && below(8) == 0) below(2) ? leave(number, false) : stop_giving(number);
       if (leaving && below(2) == 0) leave(number, false);
+      if (state(number) == State::left && below(2) == 0) {
+        if (mode1()) update_left();  // what it held back
+        join(number);
+      }
       break;
     case 4:
       if ((connected || leaving) && below(20) == 0) leave(number, true);
@@ -240,11 +244,21 @@ void Life::miss(uint32_t number, size_t i) {
 
 void Life::expire_in_total(size_t i) {
   if (with(i, 0) != With::none) return;  // on its way
-  bool wanted = !options_.requests;
-  for (uint32_t number = 1; number <= options_.receivers; ++number) {
-    wanted |= expected(number) && matches(of_number(number).list, messages_[i]);
-  }
+  const bool wanted = is_wanted(i, of(queue_->total().skipped, SkipReason::expired));
   skip(0, wanted ? SkipReason::expired : SkipReason::unrequested, i);
+}
+
+bool Life::is_wanted(size_t i, const SenderSets& said) const {
+  if (!options_.requests) return true;
+  bool may_be = false;
+  for (uint32_t number = 1; number <= options_.receivers; ++number) {
+    if (!expected(number)) continue;
+    const bool asks = matches(receivers_[number].list, messages_[i]), asked = matches(receivers_[number].list_before, messages_[i]);
+    if (asks && asked) return true;
+    may_be |= asks || asked;
+  }
+  const auto set = said.sets().find(messages_[i].sender);
+  return may_be && set != said.sets().end() && set->second.contains(messages_[i].index);
 }
 
 void Life::update_left() {
@@ -273,7 +287,7 @@ void Life::update_left() {
   }
 }
 
-void Life::set_rules(uint32_t number) {
+void Life::ask_for_list(uint32_t number) {
   std::vector<Rule> list;
   for (uint64_t rules = below(4); rules > 0; --rules) {
     Rule rule;
@@ -287,18 +301,29 @@ void Life::set_rules(uint32_t number) {
     }
     list.push_back(rule);
   }
-  const bool narrows = of_number(number).list == std::vector<Rule>{Rule()};
   EXPECT_EQ(queue_->set_rules(number, list, 1), "");
   of_number(number).list = list;
+}
+
+void Life::set_rules(uint32_t number) {
+  Receiver& receiver = of_number(number);
+  ask_for_list(number);
+  const bool narrows = receiver.list_before == std::vector<Rule>{Rule()};
   while (queue_->work(1 + below(6)) > 0) live_meanwhile(number, narrows);
+  receiver.list_before = receiver.list;
   EXPECT_TRUE(queue_->take_refused_lists().empty());
+}
+
+void Life::leave_list_on_its_way(uint32_t number) {
+  ask_for_list(number);
+  if (queue_->work(1 + below(20)) == 0) of_number(number).list_before = of_number(number).list;
 }
 
 void Life::live_meanwhile(uint32_t number, bool narrows) {
   // What somebody else gets may leave before the list asks for it, if it asks for more than before.
   const bool may_hand_over = narrows || !mode1();
   const uint32_t other = 1 + static_cast<uint32_t>(below(options_.receivers));
-  switch (below(4)) {
+  switch (below(5)) {
     case 0:
       publish(1 + static_cast<uint32_t>(below(options_.senders)));
       break;
@@ -311,6 +336,9 @@ void Life::live_meanwhile(uint32_t number, bool narrows) {
       break;
     case 2:
       if (state(other) == State::absent) join(other);
+      break;
+    case 3:
+      if (!mode1() && !queue_->has_work()) expire();  // what comes back is in nobody's books yet
       break;
     default:
       if (!may_hand_over || other == number || state(other) != State::connected) break;

@@ -36,6 +36,7 @@ class Life {
       if (mode1() && below(4) == 0) check_books();
       if (::testing::Test::HasFailure()) return;
     }
+    if (!mode1() && options_.requests && state(1) == State::connected && below(2)) leave_list_on_its_way(1);
     closing_ = true;
     for (uint32_t number = 1; number <= options_.receivers; ++number) break_off(number);
     if (mode1()) update_left();
@@ -69,6 +70,7 @@ class Life {
     if (below(2)) options.rule_units_at_once = below(10);
     if (below(2)) options.passed_at_once = 1 + below(4);
     if (below(2)) options.gone_listed_max = below(3);
+    if (below(2)) options.walked_at_once = 1 + below(4);
     return options;
   }
 
@@ -92,9 +94,13 @@ class Life {
   /// It leaves while the receiver is not expected.
   void miss(uint32_t number, size_t i);
   void expire_in_total(size_t i);
+  /// Mode 2: an expected receiver asks for it. Where one is changing over, and only one of its two lists does, the queue may say so or not.
+  bool is_wanted(size_t i, const SenderSets& said) const;
   /// Mode 1: what everybody has who asks for it leaves.
   void update_left();
+  void ask_for_list(uint32_t number);
   void set_rules(uint32_t number);
+  void leave_list_on_its_way(uint32_t number);
   /// While its list is on the way: what comes to the same whichever list is in force. `narrows`: from all there is to something.
   void live_meanwhile(uint32_t number, bool narrows);
   void pass_deadlines();

@@ -32,6 +32,7 @@ struct Sent {
 
 struct Receiver {
   std::vector<wire::Rule> list{wire::Rule()};
+  std::vector<wire::Rule> list_before = list;  // another one while that is on its way into force
   uint64_t credit = 0;
   struct Flight {
     Sent sent;

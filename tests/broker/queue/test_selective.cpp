@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "broker/queue/selective_broadcaster.h"
 #include "tests/broker/queue/selective_life.h"
 
 namespace n2nq {
@@ -63,6 +64,39 @@ TEST(SelectiveBalancer, WhatOthersLeaveIsNobodysBacklog) {
   ASSERT_EQ(kit.write(1, 1000), 1000u);
   EXPECT_GT(kit->backlog_bytes(1), 0u);
   EXPECT_LE(kit->backlog_bytes(1), Batch::body_bytes_max);
+}
+
+/// However much is done of a new list: what both of them match is wanted all the time, and what neither matches never is.
+TEST(SelectiveBalancer, WhatBothListsMatchIsWantedWhileOneChangesOverToTheOther) {
+  for (const std::string how : {"retention", "end of the run", "END"}) {
+    bool under_way = true;
+    for (size_t calls = 0; under_way; ++calls) {
+      SCOPED_TRACE(how + " after " + std::to_string(calls));
+      QueueOptions options;
+      options.mode = wire::QueueMode::load_balancer;
+      options.senders = 2;
+      options.requests = true;
+      support::QueueKit kit(options);
+      kit.join(1);
+      ASSERT_EQ(kit->set_rules(1, {{1, 1, 0, 1000}}, 1), "");
+      kit.publish(1);
+      kit.publish(2);
+      ASSERT_EQ(kit->set_rules(1, {{1, 1, 5, 20}}, 2, false), "");
+      for (size_t call = 0; call < calls; ++call) under_way = kit->work(1) > 0;
+      if (how == "END") kit->leave(1);
+      how == "end of the run" ? kit->finish() : kit->expire(options.retention_ns);
+      const SenderSets& wanted = how == "end of the run" ? kit->total().still_queued : of(kit->total().skipped, wire::SkipReason::expired);
+      const SenderSets& unrequested = of(kit->total().skipped, wire::SkipReason::unrequested);
+      EXPECT_EQ(support::text_of(wanted), how == "END" ? "" : "1:0");
+      EXPECT_EQ(support::text_of(unrequested), how == "END" ? "1:0 2:0" : "2:0");
+      if (how != "END") continue;
+      while (kit->work(1000) > 0) continue;
+      kit.join(1);
+      kit.publish(1, options.retention_ns);
+      kit->expire(2 * options.retention_ns);
+      EXPECT_EQ(support::text_of(wanted), "1:1");
+    }
+  }
 }
 
 /// Each receiver asks for its own size alone, so that it misses nearly everything: in long runs, but only once the whole is known.
@@ -158,6 +192,93 @@ TEST(SelectiveBroadcaster, WhoComesBackIsNoReasonToFindOutForAllWhatLeft) {
     SenderSets twice = kit->still_queued(1);
     twice -= of(kit->account(1).skipped, wire::SkipReason::unrequested);
     EXPECT_EQ(twice.count(), kit->still_queued(1).count());
+  }
+}
+
+/// Two leave and come back over and over, at places apart in the middle of a long queue: what waits from there on is known then.
+TEST(SelectiveBroadcaster, WhoComesAndGoesInTheMiddleHasWhatWaitsWalkedOverOnce) {
+  constexpr uint64_t messages = 20'000;
+  for (const bool requests : {false, true}) {
+    QueueOptions options;
+    options.receivers = 3;  // the last one is never there: the queue keeps all for it
+    options.requests = requests;
+    options.responses = !requests;
+    options.responses_window = messages;
+    support::QueueKit kit(options);
+    for (uint64_t i = 0; i < messages; ++i) kit.publish(1);
+    for (const uint32_t receiver : {1u, 2u}) {
+      kit.join(receiver);
+      if (requests) kit->add_credit(receiver, messages);
+      for (uint32_t batches = 4 * receiver; batches > 0; --batches) kit.write(receiver);
+      const auto taken = static_cast<uint32_t>(kit.delivered(receiver).size());
+      if (!requests) {
+        EXPECT_EQ(kit->confirm(receiver, 0, taken, false), Queue::Confirmed::yes);
+      }
+    }
+    const auto& queue = dynamic_cast<const SelectiveBroadcaster&>(kit.queue());
+    uint64_t walked_before = 0;
+    for (int round = 0; round < 10; ++round) {
+      if (round == 1) walked_before = queue.walked_over();
+      for (const uint32_t receiver : {1u, 2u}) {
+        SenderSets missed = kit.published();
+        for (const support::Delivered& one : kit.delivered(receiver)) missed.remove(one.sender, one.index);
+        EXPECT_GT(missed.count(), messages / 2);
+        kit->leave(receiver);
+        EXPECT_EQ(support::text_of(kit->still_queued(receiver)), support::text_of(missed));
+        kit.publish(1);
+        kit.join(receiver);
+        EXPECT_TRUE(kit->still_queued(receiver).empty());
+        if (!requests) {
+          EXPECT_EQ(kit->backlog_bytes(receiver), (missed.count() + 1) * 58);
+        }
+      }
+    }
+    EXPECT_LT(walked_before, 4 * messages);
+    EXPECT_LT(queue.walked_over() - walked_before, 100u) << "what came in meanwhile";
+  }
+}
+
+/// They stand close to each other in the middle of a long queue, or at the end of the run anywhere; some ask for nothing.
+TEST(SelectiveBroadcaster, ManyThatGoAtOnceShareTheWalkOverWhatWaits) {
+  constexpr uint32_t receivers = 20;
+  constexpr uint64_t messages = 20'000;
+  for (const std::string how : {"cut off", "END", "end of the run"}) {
+    SCOPED_TRACE(how);
+    QueueOptions options;
+    options.receivers = receivers;
+    options.requests = true;
+    support::QueueKit kit(options);
+    const auto asks = [](uint32_t receiver) { return receiver % 5 != 0; };
+    const auto has = [&](uint32_t receiver) -> uint64_t {
+      if (receiver == 1 || !asks(receiver)) return 0;  // for the first one the queue keeps all
+      return how == "end of the run" ? 900 * receiver : 9000 + 10 * receiver;
+    };
+    for (uint64_t i = 0; i < messages; ++i) kit.publish(1);
+    for (uint32_t receiver = 1; receiver <= receivers; ++receiver) {
+      kit.join(receiver);
+      if (!asks(receiver)) {
+        ASSERT_EQ(kit->set_rules(receiver, {}, 1), "");
+      }
+      kit->add_credit(receiver, has(receiver));
+      kit.write_all(receiver);
+      ASSERT_EQ(kit.delivered(receiver).size(), has(receiver));
+    }
+    while (kit->work(1000) > 0) continue;
+    const auto& queue = dynamic_cast<const SelectiveBroadcaster&>(kit.queue());
+    const uint64_t walked_before = queue.walked_over();
+    if (how == "end of the run") {
+      kit->finish();
+      EXPECT_LE(queue.walked_over() - walked_before, messages);
+    } else {
+      for (uint32_t receiver = receivers; receiver > 0; --receiver) how == "END" ? kit->leave(receiver) : kit->cut_off(receiver);
+      EXPECT_LT(queue.walked_over() - walked_before, 2 * messages);
+    }
+    for (uint32_t receiver = 1; receiver <= receivers; ++receiver) {
+      const SkippedSets& skipped = kit->account(receiver).skipped;
+      const SenderSets& missed = how == "cut off" ? of(skipped, wire::SkipReason::cut_off) : kit->still_queued(receiver);
+      EXPECT_EQ(missed.count(), asks(receiver) ? messages - has(receiver) : 0) << receiver;
+      EXPECT_EQ(of(skipped, wire::SkipReason::unrequested).count(), asks(receiver) ? 0 : messages) << receiver;
+    }
   }
 }
 
