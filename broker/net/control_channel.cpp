@@ -79,10 +79,7 @@ ControlChannel::~ControlChannel() {
 void ControlChannel::write_line(const nlohmann::json& object) {
   std::string line = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   line += '\n';
-  if (line.size() > options_.unsent_bytes_max) {
-    return write_error("line", "the line \"" + object.value("type", std::string()) + "\" would be " + std::to_string(line.size()) + " bytes long; at most " +
-                                   std::to_string(options_.unsent_bytes_max) + " can be told, so it is left out");
-  }
+  if (line.size() > options_.unsent_bytes_max) return leave_out(object.value("type", std::string()), std::to_string(line.size()));
   {
     const std::lock_guard lock(mutex_);
     if (!options_.marked) {
@@ -99,6 +96,11 @@ void ControlChannel::write_line(const nlohmann::json& object) {
     }
   }
   wake();
+}
+
+void ControlChannel::leave_out(const std::string& type, const std::string& bytes) {
+  write_error("line", "the line \"" + type + "\" would be " + bytes + " bytes long; at most " + std::to_string(options_.unsent_bytes_max) +
+                          " can be told, so it is left out");
 }
 
 /// With mutex_ held.

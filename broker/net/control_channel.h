@@ -67,6 +67,9 @@ class ControlChannel {
   /// Any thread; never blocks. One line: `object` must not contain what does not fit in JSON (invalid UTF-8 is replaced). In place of one that is
   /// longer than unsent_bytes_max an error says so.
   void write_line(const nlohmann::json& object);
+  size_t written_line_bytes_max() const { return options_.unsent_bytes_max; }
+  /// That error, for who knows of a line of this `type` how many `bytes` it would have ("at least 300"), and has not built it.
+  void leave_out(const std::string& type, const std::string& bytes);
   /// {"type":"error",…}; `key` and `order`, the type of what is not done, are left out when they are empty.
   void write_error(const std::string& code, const std::string& message, const std::string& key = {}, const std::string& order = {});
   /// Any thread but the control thread: waits until everything is written, or the bench has taken nothing for `stall_ns`; true when it is

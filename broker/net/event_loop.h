@@ -95,7 +95,8 @@ class EventLoop {
   void set_due_max(size_t due_max) { due_max_ = due_max; }
   /// So many connections that the other end has closed are closed in one wake-up: a process of thousands may die. At first all.
   void set_closings_max(size_t closings_max) { closings_max_ = closings_max; }
-  /// For who is about to close because of that: false, it is to be left for the next wake-up, for which epoll says the same again.
+  /// For who is about to close because of that, or to do as much work for somebody who goes in another way: false, it is to be left for the
+  /// next wake-up (of what is closed epoll says the same again then).
   bool takes_closing() { return closings_ < closings_max_ && ++closings_ > 0; }
   /// What was closed was as much work as so many more.
   void count_closings(size_t more) { closings_ += more; }

@@ -133,7 +133,13 @@ void BrokerProcess::on_state(Server::State state, const std::string& why) {
 void BrokerProcess::say_bye() {
   if (std::exchange(bye_said_, true)) return;
   log_->flush(net::now_ns() + log_flush_ns);
-  channel_.write_line(server_->summary());
+  SetLetters letters{.most = channel_.written_line_bytes_max()};
+  const nlohmann::json summary = server_->summary(letters);
+  if (letters.fit()) {
+    channel_.write_line(summary);
+  } else {
+    channel_.leave_out("bye", "at least " + std::to_string(letters.count));
+  }
   end(exit_done);
 }
 

@@ -49,7 +49,13 @@ void ReceiverDesk::replace(uint32_t number) {
   Session& session = *seat.session;
   detach(number);
   const bool cut_short = in_frame(number);
-  queue_.account(number).state == State::leaving ? queue_.leave(number) : queue_.replace(number);
+  count_taken_back(number);
+  if (queue_.account(number).state == State::leaving) {
+    queue_.leave(number);
+    seat.joined_with_bytes = SIZE_MAX;
+  } else {
+    queue_.replace(number);
+  }
   went_ = true;
   session.refuse(ErrorCode::replaced, "this number has connected again: that connection goes on in place of this one", cut_short);
 }
@@ -84,7 +90,8 @@ void ReceiverDesk::join(Session& session) {
   // Its connection before may not have come to its END. Of what it is told there some is in the queue still, which is for this one again.
   tellings_.end_last_words(session.number());
   queue_.join(session.number());
-  seat.joined_with_bytes = queue_.backlog_bytes(session.number());
+  // Who goes on where it was joins with nothing more: else each of its connections would bring it room for another backlog.
+  seat.joined_with_bytes = std::min(seat.joined_with_bytes, queue_.backlog_bytes(session.number()));
   round_.mark(session.number());
 }
 
@@ -92,12 +99,27 @@ void ReceiverDesk::on_left(Session& session) {
   ReceiverSeat& seat = seats_.of(session.number());
   if (seat.session != &session) return;
   detach(session.number());
+  seat.joined_with_bytes = SIZE_MAX;
   // Of what is left once the books are closed nothing changes any more.
   const State state = queue_.account(session.number()).state;
   if (books_closed_ || (state != State::connected && state != State::leaving)) return;
-  loop_.count_closings(queue_.unconfirmed(session.number()) / unconfirmed_per_closing);
+  count_taken_back(session.number());
   state == State::leaving ? queue_.leave(session.number()) : queue_.lose(session.number());
   went_ = true;
+}
+
+/// Before what this one has not confirmed is taken back: many of them would make everybody wait.
+void ReceiverDesk::count_taken_back(uint32_t number) {
+  loop_.count_closings(queue_.unconfirmed(number) / unconfirmed_per_closing);
+}
+
+/// The same, where it may as well be done in the next wake-up. False: it is to be left for that one.
+bool ReceiverDesk::may_take_back(uint32_t number) {
+  if (queue_.unconfirmed(number) == 0) return true;
+  if (loop_.takes_closing()) return count_taken_back(number), true;
+  look_again_ = true;
+  loop_.wake_again();
+  return false;
 }
 
 void ReceiverDesk::on_frame(Session& session, const wire::Frame& frame) {
@@ -224,7 +246,7 @@ void ReceiverDesk::watch_limits(uint32_t number) {
   const size_t pending_bytes_max = options_.limits.pending_bytes + wire::record_header_bytes;
   if (backlog_bytes <= pending_bytes_max) {
     seat.joined_with_bytes = 0;
-  } else if (backlog_bytes > pending_bytes_max + seat.joined_with_bytes) {
+  } else if (backlog_bytes > pending_bytes_max + seat.joined_with_bytes && may_take_back(number)) {
     cut_off(number,
             "pending bytes: " + std::to_string(backlog_bytes) + " wait, the limit is " + std::to_string(options_.limits.pending_bytes));
   }
@@ -233,7 +255,7 @@ void ReceiverDesk::watch_limits(uint32_t number) {
 /// Whoever may get nothing at present, because its window is full, is in nobody's round.
 void ReceiverDesk::watch_all_limits() {
   const int64_t now_ns = loop_.woke_ns();
-  if (now_ns - looked_ns_ < look_ns) return;
+  if (!std::exchange(look_again_, false) && now_ns - looked_ns_ < look_ns) return;
   looked_ns_ = now_ns;
   if (queue_.bytes_held() <= options_.limits.pending_bytes) return;
   for (uint32_t number = 1; number <= seats_.count(); ++number) {
@@ -253,13 +275,14 @@ void ReceiverDesk::watch_silent(bool memory_is_needed) {
     // Who had nothing to answer was not silent, however long that was.
     if (!queue_.is_kept_waiting(number)) seat.owes_since_ns = now_ns;
     const int64_t silent_ns = now_ns - std::max(seat.owes_since_ns, silent_watched_since_ns_);
-    if (!memory_is_needed || silent_ns < options_.limits.write_deadline_ms * net::ns_per_ms) continue;
+    if (!memory_is_needed || silent_ns < options_.limits.write_deadline_ms * net::ns_per_ms || !may_take_back(number)) continue;
     cut_off(number, "write deadline: it answered and asked for nothing within " + std::to_string(options_.limits.write_deadline_ms) +
                         " ms, and others need the memory");
   }
 }
 
 void ReceiverDesk::pass_write_deadline(uint32_t number) {
+  count_taken_back(number);
   cut_off(number, "write deadline: a batch was not taken within " + std::to_string(options_.limits.write_deadline_ms) + " ms");
 }
 
@@ -295,6 +318,7 @@ void ReceiverDesk::end_if_due(uint32_t number) {
   const bool drained = ending_ && queue_.drained(number);
   if (!drained && !seat.leaving) return;
   if (!seat.leaving && !round_.tell(number)) return watch_limits(number);  // what it will not get goes before END
+  if (!may_take_back(number)) return round_.mark(number);
   any_stream_ended_ = any_stream_ended_ || !seat.leaving;
   queue_.leave(number);
   went_ = true;

@@ -90,6 +90,8 @@ class ReceiverDesk {
   void on_credit(Session& session, wire::ByteView body);
   void refuse(Session& session, wire::ErrorCode code, const std::string& text);
   void detach(uint32_t number);
+  void count_taken_back(uint32_t number);
+  bool may_take_back(uint32_t number);
   void look_after(uint32_t number);
   void watch_limits(uint32_t number);
   void watch_all_limits();
@@ -116,6 +118,7 @@ class ReceiverDesk {
   bool went_ = false;  // since take_went()
   bool ending_ = false;
   int64_t looked_ns_ = 0;                // by watch_all_limits()
+  bool look_again_ = false;              // in the next wake-up: not all could be cut off
   int64_t silent_looked_ns_ = 0;         // by watch_silent()
   int64_t silent_watched_since_ns_ = 0;  // it has looked without a gap since
 };

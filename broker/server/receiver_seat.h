@@ -20,7 +20,7 @@ struct ReceiverSeat {
   bool within_host = false;                       // its connection
   bool leaving = false;                           // it said END; the batch under way is its last
   bool ended = false;
-  size_t joined_with_bytes = 0;       // backlog at joining that is not caught up: a late joiner is not slow
+  size_t joined_with_bytes = SIZE_MAX;  // backlog at joining that is not caught up: a late joiner is not slow; before it joins no limit
   int64_t moved_ns = 0;               // when the kernel last took something
   int64_t owes_since_ns = 0;          // when it last answered something, gave credit, or was seen to owe neither
   uint64_t handed_over_before = 0;    // on earlier connections

@@ -9,7 +9,6 @@
 
 #include "broker/net/clock.h"
 #include "broker/net/host_facts.h"
-#include "broker/server/summary.h"
 
 namespace n2nq {
 
@@ -412,7 +411,7 @@ void Server::log_totals() {
              std::to_string(handed_over) + " deliveries");
 }
 
-nlohmann::json Server::summary() {
+nlohmann::json Server::summary(SetLetters& letters) {
   finish();
   SummaryFacts facts;
   facts.epoch = epoch_;
@@ -433,7 +432,7 @@ nlohmann::json Server::summary() {
   if (!fault_.empty()) facts.faults.push_back(fault_);
   listeners_.add_faults(facts.faults);
   for (std::string& fault : log_.faults()) facts.faults.push_back(std::move(fault));
-  nlohmann::json summary = make_summary(options_, *queue_, senders_, receivers_, facts);
+  nlohmann::json summary = make_summary(options_, *queue_, senders_, receivers_, facts, letters);
   summary["involuntary_switches"] = net::involuntary_switches();
   summary["core_times"] = net::core_times();
   return summary;

@@ -24,6 +24,7 @@
 #include "broker/server/sender_desk.h"
 #include "broker/server/session.h"
 #include "broker/server/session_places.h"
+#include "broker/server/summary.h"
 
 namespace n2nq {
 
@@ -53,8 +54,12 @@ class Server : private Session::Owner {
   bool stopping() const { return stopping_; }
   /// Ends every stream now and closes the books.
   void finish();
-  /// The summary of docs/control-protocol.md, after finish() or in the state ended.
-  nlohmann::json summary();
+  /// The summary of docs/control-protocol.md, after finish() or in the state ended; see make_summary().
+  nlohmann::json summary(SetLetters& letters);
+  nlohmann::json summary() {
+    SetLetters letters;
+    return summary(letters);
+  }
 
  private:
   void on_hello(Session& session, wire::ByteView body) override;

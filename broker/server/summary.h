@@ -28,8 +28,15 @@ struct SummaryFacts {
   std::vector<std::string> faults;
 };
 
-/// After Queue::finish().
+/// What a summary's sets take of a line. They may be many times what a line holds: what is beyond `most` is counted and not built.
+struct SetLetters {
+  size_t most = SIZE_MAX;
+  size_t count = 0;  // at least
+  bool fit() const { return count <= most; }
+};
+
+/// After Queue::finish(). Where the letters do not fit, sets are missing in it.
 nlohmann::json make_summary(const Options& options, const Queue& queue, const SenderDesk& senders, const ReceiverDesk& receivers,
-                            const SummaryFacts& facts);
+                            const SummaryFacts& facts, SetLetters& letters);
 
 }  // namespace n2nq

@@ -130,6 +130,9 @@ TEST_F(Control, InPlaceOfALineThatIsLongerThanWhatMayWaitAnErrorSaysSo) {
   const nlohmann::json told = nlohmann::json::parse(hear());
   EXPECT_EQ(told["type"], "error");
   EXPECT_EQ(told["message"], "the line \"bye\" would be 1025 bytes long; at most 1000 can be told, so it is left out");
+  channel_->leave_out("bye", "at least " + std::to_string(channel_->written_line_bytes_max() + 1));  // who knows it before has not built it
+  EXPECT_EQ(nlohmann::json::parse(hear())["message"],
+            "the line \"bye\" would be at least 1001 bytes long; at most 1000 can be told, so it is left out");
   channel_->write_line({{"type", "short"}});
   EXPECT_EQ(hear(), R"({"type":"short"})");
 }

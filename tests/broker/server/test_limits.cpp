@@ -9,7 +9,9 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <fstream>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -227,6 +229,70 @@ TEST(Limits, WhoLeavesInTheMiddleOfABatchIsNotCutOffForWhatComesBehindIt) {
     sender.send(wire::End{messages});
     ASSERT_TRUE(reading.until(take));
     EXPECT_EQ(received.records.size(), mode == wire::QueueMode::broadcaster ? messages : messages - left.records.size());
+  }
+}
+
+/// A load balancer with two receivers. One reads all the time; the other one says HELLO anew while its connection before is open.
+class WithOneReplaced {
+ public:
+  static constexpr uint64_t pending_messages = 20;
+  WithOneReplaced()
+      : server_(options()), other_(server_.connect(wire::Role::receiver, 2)), reads_(server_, other_),
+        sender_(server_.connect(wire::Role::sender, 1)) {
+    say_hello();
+  }
+
+  void say_hello() {
+    connections_.push_back(server_.open(8192));
+    connections_.back().send(support::hello_of(wire::Role::receiver, 1));
+    server_.wake_up();
+    reading_ = std::make_unique<support::Reading>(server_, connections_.back());
+  }
+  /// So many messages for it, and as many for the other one.
+  void send(uint64_t messages, bool is_read = false) {
+    for (const uint64_t until = next_index_ + 2 * messages; next_index_ < until; ++next_index_) {
+      sender_.publish(1, next_index_, next_index_ + 1, size);
+      for (int i = 0; i < 3; ++i) {
+        server_.wake_up();
+        take(reads_);
+        if (is_read) take(*reading_);
+      }
+    }
+  }
+  std::string cut_off_reason() { return server_.server().summary()["receivers"][0]["cut_off_reason"]; }
+
+ private:
+  static constexpr size_t size = 50'000;
+  static Options options() {
+    Options options = support::options_with_wanted_io();
+    options.queue.mode = wire::QueueMode::load_balancer;
+    options.queue.dispatch = DispatchRule::round_robin;
+    options.queue.receivers = 2;
+    options.limits.pending_bytes = options.queue.pending_bytes_max = pending_messages * size;
+    options.limits.write_deadline_ms = 3'600'000;
+    return options;
+  }
+  static void take(support::Reading& reading) {
+    reading.take([](const wire::Frame&) { return false; });
+  }
+
+  SteppedServer server_;
+  WireClient other_;
+  support::Reading reads_;
+  WireClient sender_;
+  std::deque<WireClient> connections_;  // each of them stays open
+  std::unique_ptr<support::Reading> reading_;  // of the last one
+  uint64_t next_index_ = 0;
+};
+
+TEST(Limits, WhoIsReplacedByItselfHasNoMorePendingThanBefore) {
+  for (const bool is_read : {false, true}) {
+    WithOneReplaced run;
+    run.send(WithOneReplaced::pending_messages * 3 / 4);
+    run.say_hello();
+    run.send(WithOneReplaced::pending_messages * 2 / 5, is_read);
+    const std::string reason = run.cut_off_reason();
+    EXPECT_EQ(reason.substr(0, 13), is_read ? "" : "pending bytes") << reason;
   }
 }
 
@@ -515,6 +581,27 @@ TEST(Limits, TheRunEndsInOrderWhereTheBooksAreFull) {
   EXPECT_GT(bye["books_bytes_max"].get<size_t>(), 500u);
   EXPECT_EQ(bye["faults"], json::array({ending["message"]}));
   EXPECT_EQ(bye["receivers"][0]["unrequested"], messages / 2);
+}
+
+TEST(Limits, OfAnAccountThatNoLineHoldsNoMoreIsBuiltThanOneHolds) {
+  constexpr size_t receivers = 3, letters_each = 11;  // [1,1,"0-9"]
+  Options options;
+  options.queue.senders = 1;
+  options.queue.receivers = receivers;  // none of them comes
+  SteppedServer server(options);
+  WireClient sender = server.connect(wire::Role::sender, 1);
+  sender.publish(1, 0, 10);
+  server.wake_up();
+  SetLetters letters{.most = 2 * letters_each};
+  const json told = server.server().summary(letters)["receivers"];
+  EXPECT_FALSE(letters.fit());
+  EXPECT_EQ(letters.count, receivers * letters_each) << "how long it would be";
+  EXPECT_EQ(told[1]["still_queued_sets"], json::parse(R"([[1,1,"0-9"]])"));
+  EXPECT_EQ(told[2]["still_queued_sets"], json::array());
+  EXPECT_EQ(told[2]["still_queued"], 10);
+  SetLetters enough{.most = letters.count};
+  EXPECT_EQ(server.server().summary(enough)["receivers"][2]["still_queued_sets"].size(), 1u);
+  EXPECT_TRUE(enough.fit());
 }
 
 TEST(Limits, AHealthyReceiverIsNeverMisjudgedHoweverFastTheSender) {
