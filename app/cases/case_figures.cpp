@@ -11,7 +11,9 @@
 #include "app/results/run_figures.h"
 #include "app/results/statistics.h"
 #include "app/results/stored_run.h"
+#include "app/results/unusual_settings.h"
 #include "app/settings/qt_text.h"
+#include "app/settings/settings_json.h"
 
 namespace n2nq::app {
 
@@ -24,6 +26,12 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t middle = values.size() / 2;
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+bool sets(const CaseAxis& axis, Scale scale, std::string_view key) {
+  const auto is_it = [key](const CaseSetting& setting) { return setting.key == key; };
+  return std::any_of(axis.at(scale).begin(), axis.at(scale).end(),
+                     [&](const CaseValue& value) { return std::any_of(value.settings.begin(), value.settings.end(), is_it); });
 }
 
 class CaseDrawing {
@@ -258,6 +266,7 @@ class CaseDrawing {
     tell_unknown_clocks(out_);
     tell_values_below_clock_bounds(out_);
     if (plan_.choice().scale == Scale::quick) out_.remarks += "Scale quick: short runs, to see the shape.";
+    if (const QString words = made_with(plan_); !words.isEmpty()) out_.remarks += "Made with: " + words + '.';
     add_machines();
   }
 
@@ -308,6 +317,17 @@ class CaseDrawing {
 };
 
 }  // namespace
+
+QString made_with(const CasePlan& plan) {
+  if (plan.points().empty()) return {};
+  const auto& axes = plan.file().axes;
+  QStringList parts;
+  for (const UnusualSetting& unusual : unusual_settings(settings_json(plan.points().front().settings))) {
+    const auto sets_it = [&](const CaseAxis& axis) { return sets(axis, plan.choice().scale, unusual.key); };
+    if (std::none_of(axes.begin(), axes.end(), sets_it)) parts += unusual.words;
+  }
+  return parts.join(", ");
+}
 
 Figure case_figure(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results, std::size_t which) {
   return CaseDrawing(plan, schedule, results, plan.file().figures[which]).figure();

@@ -3,6 +3,7 @@
 // something is wrong with it. Any thread; figures of percentiles read histograms.
 #pragma once
 
+#include <QString>
 #include <vector>
 
 #include "app/cases/case_schedule.h"
@@ -14,5 +15,7 @@ namespace n2nq::app {
 std::vector<Figure> case_figures(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results);
 /// One of them, by its place in the file.
 Figure case_figure(const CasePlan& plan, const CaseSchedule& schedule, const CaseResults& results, std::size_t which);
+/// Of all its runs: "N2NQ spins for 50 µs, by Unix-domain sockets". Empty: all is as usual, or an axis's, whose values name it.
+QString made_with(const CasePlan& plan);
 
 }  // namespace n2nq::app

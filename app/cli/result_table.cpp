@@ -10,6 +10,7 @@
 #include "app/control/live_figures.h"
 #include "app/figure/number_text.h"
 #include "app/results/stored_run.h"
+#include "app/results/unusual_settings.h"
 
 namespace n2nq::app {
 
@@ -146,13 +147,9 @@ QString warm_up_line(const Json& ledger) {
   return out + ", in none of the figures\n";
 }
 
-/// What makes latencies incomparable with those of other runs, when it is not as usual.
 QString unusual_line(const Json& settings) {
   QStringList parts;
-  if (settings.at("broker").at("io") == "io_uring") parts += "N2NQ writes by io_uring";
-  if (const int spin_us = settings.at("broker").at("spin_us"); spin_us > 0) parts += QString("N2NQ spins for %1 µs").arg(spin_us);
-  if (!settings.at("broker").value("keep_core", true)) parts += "receivers are not kept off N2NQ's core";
-  if (settings.at("transport") == "unix") parts += "by Unix-domain sockets";
+  for (const UnusualSetting& unusual : unusual_settings(settings)) parts += unusual.words;
   return parts.isEmpty() ? QString() : heading("made with") + parts.join(", ") + '\n';
 }
 

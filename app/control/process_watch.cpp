@@ -40,7 +40,7 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(reader_, &MessageReader::too_much, this, &ProcessWatch::give_up);
   connect(reader_, &MessageReader::drained, this, &ProcessWatch::on_drained);
   connect(launcher_.get(), &Launcher::keeps_back, this, [this](bool keeps) {
-    if (answered() || phase_ != Phase::running) return;
+    if (answered() || exited_ || phase_ != Phase::running) return;
     keeps ? hello_timer_.stop() : hello_timer_.start(launcher_->step_ms(deadlines_.hello));
   });
   connect(launcher_.get(), &Launcher::not_made, this, [this](const QString& why) {
@@ -61,13 +61,11 @@ ProcessWatch::ProcessWatch(QString name, std::unique_ptr<Launcher> launcher, QTh
   connect(launcher_.get(), &Launcher::would_ask, this, [this] { finish(QString()); });
   connect(launcher_.get(), &Launcher::failed, this, [this](const QString& why) { finish(not_started(why)); });
 
-  hello_timer_.setSingleShot(true);
   answer_timer_.setSingleShot(true);
   kill_timer_.setSingleShot(true);
   left_timer_.setSingleShot(true);
-  hello_timer_.setTimerType(Qt::PreciseTimer);  // it comes last in the 10 s of a start
   connect(&hello_timer_, &QTimer::timeout, this,
-          [this] { give_up(QString("no answer within %1 s").arg(hello_timer_.interval() / 1000.0, 0, 'g', 2)); });
+          [this] { give_up(QString("no answer within %1 s").arg(hello_timer_.limit_ms() / 1000.0, 0, 'g', 2)); });
   connect(&answer_timer_, &QTimer::timeout, this, [this] { give_up(QString("no answer for %1 s").arg(deadlines_.answer / 1000.0)); });
   connect(&lease_timer_, &QTimer::timeout, this, &ProcessWatch::renew_lease);
   connect(&kill_timer_, &QTimer::timeout, this, &ProcessWatch::kill);
@@ -95,7 +93,7 @@ void ProcessWatch::start(const QString& program, std::function<nlohmann::json()>
     ran_ = true;
     since_answered_question_.start();
     if (cancelled_) kill();
-    hello_timer_.start(launcher_->step_ms(deadlines_.hello));
+    if (!exited_) hello_timer_.start(launcher_->step_ms(deadlines_.hello));
     send(configure());
     launcher_->write(unsent_);
     unsent_.clear();
@@ -253,7 +251,8 @@ void ProcessWatch::on_hello(const HelloMessage& hello) {
 /// It owes no answer any more, and what it said last comes, or is given up, without another word to it.
 void ProcessWatch::on_exited() {
   exited_ = true;
-  for (QTimer* timer : {&hello_timer_, &answer_timer_, &kill_timer_, &left_timer_}) timer->stop();
+  hello_timer_.stop();
+  for (QTimer* timer : {&answer_timer_, &kill_timer_, &left_timer_}) timer->stop();
 }
 
 void ProcessWatch::on_exit(const ProcessExit& how) {
@@ -265,7 +264,8 @@ void ProcessWatch::on_exit(const ProcessExit& how) {
 }
 
 void ProcessWatch::on_drained() {
-  const bool in_order = bye_ && exit_->signal == 0 && exit_->code == 0 && exit_->lost.isEmpty() && given_up_.isEmpty();
+  const bool seen_to_end = exited_ || exit_->lost.isEmpty();
+  const bool in_order = bye_ && exit_->signal == 0 && exit_->code == 0 && seen_to_end && given_up_.isEmpty();
   finish(in_order ? QString() : exit_sentence());
 }
 
@@ -280,7 +280,8 @@ void ProcessWatch::give_up(const QString& why) {
 void ProcessWatch::finish(const QString& trouble) {
   if (phase_ == Phase::gone) return;
   phase_ = Phase::gone;
-  for (QTimer* timer : {&hello_timer_, &lease_timer_, &answer_timer_, &kill_timer_, &left_timer_}) timer->stop();
+  hello_timer_.stop();
+  for (QTimer* timer : {&lease_timer_, &answer_timer_, &kill_timer_, &left_timer_}) timer->stop();
   launcher_->give_up_put();
   emit gone(trouble);
 }
@@ -291,7 +292,9 @@ QString ProcessWatch::exit_sentence() const {
                                 : QString("could not be told to end (its input was closed instead): %1").arg(not_ended_because_);
   if (!given_up_.isEmpty()) return QString("%1 died: %2%3").arg(name_, given_up_, not_ended.isEmpty() ? QString() : "; it " + not_ended);
   if (!not_ended.isEmpty()) return name_ + ' ' + not_ended;
-  if (!exit_->lost.isEmpty()) return QString("%1 lost: %2").arg(name_, exit_->lost);
+  // Of one that ended well its account is lost.
+  const bool is_told = exited_ && (exit_->signal != 0 || exit_->code != 0);
+  if (!exit_->lost.isEmpty() && !is_told) return QString("%1 lost: %2").arg(name_, exit_->lost);
   if ((exit_->signal == 0 && exit_->code == exit_lease_lost) || exit_->signal == SIGALRM) {
     const QString slept = sleep_watch_.sentence();
     return QString("%1 died: heard nothing from this bench any more and ended by itself. %2")

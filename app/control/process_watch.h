@@ -21,6 +21,7 @@
 #include "app/control/message_reader.h"
 #include "app/control/sleep_watch.h"
 #include "app/host/launcher.h"
+#include "app/host/step_timer.h"
 
 class QThread;
 
@@ -74,9 +75,9 @@ class ProcessWatch : public QObject {
   /// To end, by this bench, before it had ended.
   bool was_signalled() const { return cancelled_; }
   /// When the last bytes came from its host, where it is gone because the link to that is; none: it was seen to end.
-  std::optional<std::chrono::steady_clock::time_point> last_heard() const { return exit_ ? exit_->last_heard : std::nullopt; }
+  std::optional<std::chrono::steady_clock::time_point> last_heard() const { return exit_ && !exited_ ? exit_->last_heard : std::nullopt; }
   /// Gone, but as far as this bench knows it may run until it misses the lease.
-  bool may_run_on() const { return !not_ended_because_.isEmpty() || (exit_ && !exit_->lost.isEmpty()); }
+  bool may_run_on() const { return !exited_ && (!not_ended_because_.isEmpty() || (exit_ && !exit_->lost.isEmpty())); }
   const std::shared_ptr<const nlohmann::json>& bye() const { return bye_; }
   /// Of the last error it said; empty: it said none.
   const std::string& error_code() const { return error_code_; }
@@ -123,7 +124,8 @@ class ProcessWatch : public QObject {
   ProcessDeadlines deadlines_;
   const SleepWatch& sleep_watch_;
   Phase phase_ = Phase::not_started;
-  QTimer hello_timer_, lease_timer_, answer_timer_, kill_timer_, left_timer_;
+  StepTimer hello_timer_;
+  QTimer lease_timer_, answer_timer_, kill_timer_, left_timer_;
   std::optional<HelloMessage> hello_;
   QElapsedTimer since_asked_, since_answered_question_;
   std::int64_t round_trip_ns_ = 0;

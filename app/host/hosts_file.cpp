@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/host/hosts_file.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -125,7 +128,10 @@ QByteArrayList find_hosts_file(const QString& path) {
   static_assert(settings_file_bytes_max >= hosts_file_bytes_max);
   std::string problem;
   if (const auto text = settings_file_text(path.toStdString(), problem)) return {found_text, QByteArray::fromStdString(*text)};
-  return {QFile::exists(path) ? found_unreadable : found_none, QByteArray::fromStdString(problem)};
+  // A file server that does not say whether it is there would be taken for one that has none.
+  struct stat unused {};
+  const bool is_none = ::stat(QFile::encodeName(path).constData(), &unused) != 0 && (errno == ENOENT || errno == ENOTDIR);
+  return {is_none ? found_none : found_unreadable, QByteArray::fromStdString(problem)};
 }
 
 ReadHosts read_found_hosts(const QByteArrayList& found, const std::string& path, bool may_be_absent) {

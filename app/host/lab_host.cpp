@@ -308,6 +308,7 @@ void LabHost::on_tried(const QString& local_file, const std::shared_ptr<PutProgr
     return answer_placing(local_file, control() ? refused : lost, {});
   }
   if (!result.how.lost.none()) return answer_placing(local_file, result.how.lost, {});
+  note_answer(result.took_ms);
   const ProgramTrial trial(result.out, result.error_out, result.how.code, !result.how.signal.isEmpty());
   if (!trial.has_shell() || compared) return judge(local_file, put, trial);
   if (!trial.sha256().isEmpty()) {
@@ -334,12 +335,10 @@ void LabHost::on_let_go(const QString& local_file, const SshCommand::Result& res
   }
   const QString program = QFileInfo(local_file).fileName();
   const QString what = QString("%1: %2 was tried there with --version; %3").arg(name_, program, result.failed);
-  answer_placing(local_file,
-                 {SshProblem::Kind::program, what,
-                  pid > 0 ? QString("Try by hand what it does there, in the folder %1/bin").arg(folder_)
-                          : QString("Does something that is read at each login there (.bashrc) wait, or say too much? "
-                                    "Let it do so in interactive shells only")},
-                 {});
+  const QString advice = pid > 0 ? QString("Try by hand what it does there, in the folder %1/bin").arg(folder_)
+                                 : QString("Does something that is read at each login there (.bashrc) wait, or say too much? "
+                                           "Let it do so in interactive shells only");
+  answer_placing(local_file, {SshProblem::Kind::program, what, advice_in_hurry(advice, result.had_ms, SshCommand::limit_ms)}, {});
 }
 
 /// What is not what its name says is sent again, once.

@@ -75,6 +75,7 @@ class LabHost : public QObject {
   /// A start there begins, whose steps have no more time than that has (StartDeadline), until what is given is destroyed.
   std::shared_ptr<void> begin_start() { return starts_->begin(); }
   int step_ms(int limit_ms) const { return starts_->step_ms(limit_ms); }
+  void note_answer(int took_ms) { starts_->note_answer(took_ms); }
   /// OpenQuestions::since_answer_ms(), for any host.
   std::optional<qint64> since_answer_ms() const { return questions_.since_answer_ms(); }
   /// Whether a connection asks the person for something.
@@ -93,7 +94,7 @@ class LabHost : public QObject {
   /// done, in half a sentence; empty: it was. Not called any more once `context` is destroyed; nor where it is not connected.
   void send_signal(
       int pid, const char* name, QObject* context = nullptr, std::function<void(const QString& why)> then = [](const QString&) {});
-  /// How a program there is run: fixed text around what this program made up itself. Says "n2nq-pid N" first.
+  /// How a program there is run: fixed text around its path, of which a person typed the host's folder alone. Says "n2nq-pid N" first.
   QByteArray command_for(const QString& path) const;
 
  signals:

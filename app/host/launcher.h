@@ -27,7 +27,7 @@ struct ProcessExit {
   int code = 0;
   int signal = 0;               // 0: it ended by itself, with `code`
   QStringList last_lines = {};  // of its stderr, at most stderr_lines_max
-  QString lost = {};            // empty: seen to end; else a sentence that names the host: the link is cut, how it ended is not known
+  QString lost = {};            // empty: seen to end; else a sentence that names the host: the link is cut; how it ended is not known, but where exited came before
   std::optional<std::chrono::steady_clock::time_point> last_heard = {};  // with lost: when the host's last bytes came
 };
 

@@ -84,7 +84,7 @@ bool SshChannel::go_on() {
     held_back_ = touched_ = false;
     read_on(false);
     read_on(true);
-    if (has_exit_ && !std::exchange(exit_told_, true) && told_) events_.exited();
+    if (has_exit_ && !std::exchange(exit_told_, true) && told_) events_.exited(exit_);
     // A channel that went with the connection is told of by the session, which knows why.
     const bool is_closed = ssh_channel_is_closed(channel_.get()) && (has_exit_ || ssh_is_connected(link_.session()));
     if (!held_back_ && (is_closed || has_lingered())) {

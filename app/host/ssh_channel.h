@@ -42,7 +42,7 @@ struct SshChannelEvents {
   std::function<void()> started;
   std::function<void(const QString&)> failed;
   std::function<void(const QByteArray&, bool is_stderr)> output;
-  std::function<void()> exited;
+  std::function<void(const SshExit&)> exited;
   std::function<void(const SshExit&)> ended;
 };
 

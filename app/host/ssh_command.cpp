@@ -27,10 +27,10 @@ SshCommand::SshCommand(SshSession& session, const QByteArray& command, QObject* 
     result_.how = how;
     end();
   });
-  deadline_.setSingleShot(true);
-  deadline_.setTimerType(Qt::PreciseTimer);  // others may be half a second late, which the 10 s of a start do not have
-  connect(&deadline_, &QTimer::timeout, this,
-          [this, within_ms] { let_go(QString("did not end within %1 s").arg(within_ms / 1000.0, 0, 'g', 2)); });
+  connect(&deadline_, &QTimer::timeout, this, [this, within_ms] {
+    result_.had_ms = within_ms;
+    let_go(QString("did not end within %1 s").arg(within_ms / 1000.0, 0, 'g', 2));
+  });
   deadline_.start(within_ms);
   exec_->end_stdin();
 }
@@ -49,6 +49,7 @@ void SshCommand::let_go(const QString& why) {
 
 /// What led here may be the exec's own signal.
 void SshCommand::end() {
+  result_.took_ms = deadline_.taken_ms();
   deadline_.stop();
   exec_->disconnect(this);
   exec_.release()->deleteLater();

@@ -7,10 +7,10 @@
 
 #include <QByteArray>
 #include <QObject>
-#include <QTimer>
 #include <functional>
 
 #include "app/host/ssh_exec.h"
+#include "app/host/step_timer.h"
 
 namespace n2nq::app {
 
@@ -27,6 +27,8 @@ class SshCommand : public QObject {
     SshExit how;
     QByteArray out, error_out;
     bool let_go = false;
+    int had_ms = limit_ms;  // of time, where it was let go of because that was over
+    int took_ms = 0;        // without what this bench stood still
 
     /// Why it did not do what it was told, in half a sentence that names the host; empty: it did. Fit for a terminal.
     QString problem() const;
@@ -42,7 +44,7 @@ class SshCommand : public QObject {
   void end();
 
   std::unique_ptr<SshExec> exec_;
-  QTimer deadline_;
+  StepTimer deadline_;
   Result result_;
   Over over_;
 };

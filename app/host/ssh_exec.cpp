@@ -48,6 +48,11 @@ void SshExec::on_failed(const QString& why) {
   emit failed(why);
 }
 
+void SshExec::on_exited(const SshExit& how) {
+  exit_ = how;
+  emit exited();
+}
+
 void SshExec::on_ended(const SshExit& how) {
   leave_session();
   emit ended(how);
@@ -55,7 +60,7 @@ void SshExec::on_ended(const SshExit& how) {
 
 void SshExec::on_lost(const SshProblem& why) {
   if (started_) {
-    SshExit how;
+    SshExit how = exit_;
     how.lost = why;
     emit ended(how);
   } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One command on a host, through a channel of a session: its stdin, stdout, stderr and how it ended. (The command is fixed text; nothing a
-// person typed is ever part of it.)
+// One command on a host, through a channel of a session: its stdin, stdout, stderr and how it ended. (The command is fixed text around what
+// this program has made up; of what a person typed it holds a host's folder at most, in whose letters no shell sees more than a path.)
 //
 // Lives on its session's owner's thread; calls return at once. started or failed comes first; after started, ended comes exactly once, also
 // when the connection is lost, and exited before it where the host has told how the command ended. Destroying it ends the command's stdin
@@ -21,7 +21,7 @@ class SshSession;
 struct SshExit {
   int code = 0;
   QString signal;   // "KILL"; empty: it ended by itself, with `code`
-  SshProblem lost;  // the connection was lost: how it ended is not known
+  SshProblem lost;  // the connection was: how it ended is not known, but where exited came before
 };
 
 class SshExec : public QObject {
@@ -55,12 +55,14 @@ class SshExec : public QObject {
  private:
   friend class SshSession;
   void on_failed(const QString& why);
+  void on_exited(const SshExit& how);
   void on_ended(const SshExit& how);
   void on_lost(const SshProblem& why);
   void leave_session();
 
   SshSession* session_;  // null: there is nothing to talk to (any more)
   quint64 id_;
+  SshExit exit_;
   bool started_ = false;
 };
 

@@ -284,6 +284,7 @@ void accept_new(SshLink& link, ssh_key key, const QString& name, const QString& 
   const bool answer = link.shared().ask_yes(
       [questions = target.questions, question](const auto& answered) { questions->ask_host_key(question, answered); });
   if (!answer) {
+    link.begin_files({file});
     throw SshError(
         SshProblem::Kind::host_key_unknown,
         QString("the host key of %1 (%2) is not known: %3 %4").arg(target.name, link.place(), question.key_type, question.fingerprint),
@@ -332,6 +333,7 @@ void check_host_key(SshLink& link) {
   if (look_up_known(link, key.get(), name).known) return;
   // Several connections may lead to the same machine: the person is asked once.
   const TurnToAsk turn(link, "host key " + name);
+  link.check_that_it_waited();
   const bool accepted = target.secrets->has_accepted_key(name + ' ' + fingerprint_of(key.get()));
   if (!accepted) {
     link.begin_files(known_in);

@@ -83,11 +83,10 @@ SshLauncher::SshLauncher(std::shared_ptr<LabHost> host, QString programs_folder,
   connect(host_.get(), &LabHost::trouble, this, [this](const SshProblem& why) {
     if (may_pass(why) && !followed_.isEmpty() && !follow_timer_.isActive()) follow_timer_.start();
   });
-  start_timer_.setSingleShot(true);
-  start_timer_.setTimerType(Qt::PreciseTimer);  // as SshCommand's
   connect(&start_timer_, &QTimer::timeout, this, [this] {
-    give_up_start(QString("does not begin to run a program within %1 s. Does something that is read at each login there (.bashrc) wait?")
-                      .arg(start_timer_.interval() / 1000.0, 0, 'g', 2));
+    const int had_ms = start_timer_.limit_ms();
+    give_up_start(QString("does not begin to run a program within %1 s. ").arg(had_ms / 1000.0, 0, 'g', 2) +
+                  advice_in_hurry("Does something that is read at each login there (.bashrc) wait?", had_ms, SshCommand::limit_ms));
   });
 }
 
@@ -215,6 +214,8 @@ void SshLauncher::start(const QString& program) {
   });
   connect(exec_.get(), &SshExec::exited, this, [this] {
     exited_ = true;
+    start_timer_.stop();
+    drop_pause();  // before another process has its number
     emit exited();
   });
   connect(exec_.get(), &SshExec::ended, this, &SshLauncher::on_ended);
@@ -236,6 +237,7 @@ void SshLauncher::on_output(const QByteArray& bytes) {
       give_up_start(QString("says more than %1 MiB before it runs a program").arg(ssh_said_bytes_max >> 20));
     return;
   }
+  host_->note_answer(start_timer_.taken_ms());
   start_timer_.stop();
   pid_ = before_pid_.mid(at + pid_mark.size(), end - at - pid_mark.size()).trimmed().toInt();
   const QByteArray rest = before_pid_.mid(end + 1);
@@ -260,8 +262,7 @@ void SshLauncher::give_up_start(const QString& why) {
 void SshLauncher::on_ended(const SshExit& how) {
   start_timer_.stop();
   drop_exec();
-  pause_.reset();
-  letting_go_ = pause_again_ = false;
+  drop_pause();
   away_ = !how.lost.none();
   if (pid_ == 0) {
     stderr_tail_.add(before_pid_);
@@ -350,8 +351,7 @@ void SshLauncher::terminate() {
 }
 
 void SshLauncher::kill() {
-  pause_.reset();
-  letting_go_ = pause_again_ = false;
+  drop_pause();
   if (exec_ && exited_) exec_->wait_no_longer();
   send_signal("KILL");
 }
@@ -368,7 +368,7 @@ void SshLauncher::end_input() {
 /// nothing is heard for another 5 s it is told to end, and killed a second later: N2NQ would wait for answers that cannot come. So it is gone
 /// 14 s after the last word at the latest; what a group has not written yet lies in its staging file.
 void SshLauncher::pause() {
-  if (pid_ == 0 || !host_->control()) return;
+  if (pid_ == 0 || exited_ || !host_->control()) return;
   if (letting_go_) pause_again_ = true;
   if (letting_go_ || pause_) return;
   const QByteArray pid = QByteArray::number(pid_);
@@ -405,6 +405,12 @@ void SshLauncher::on_pause_over(const SshExit& how) {
   if (how.code == no_stop) return emit not_paused(result.problem());
   go_on_by_command();
   emit went_on(QString("%1 ended what held it still (%2)").arg(host, result.problem()));
+}
+
+/// What holds it still lets it go on, and ends.
+void SshLauncher::drop_pause() {
+  pause_.reset();
+  letting_go_ = pause_again_ = false;
 }
 
 void SshLauncher::end_pause() {

@@ -12,6 +12,7 @@
 #include "app/host/lab_host.h"
 #include "app/host/launcher.h"
 #include "app/host/line_tail.h"
+#include "app/host/step_timer.h"
 
 namespace n2nq::app {
 
@@ -60,6 +61,7 @@ class SshLauncher : public Launcher {
   void on_ended(const SshExit& how);
   void make_folders();
   void on_pause_over(const SshExit& how);
+  void drop_pause();
   void end_pause();
   void go_on_by_command();
   void has_let_go();
@@ -89,7 +91,7 @@ class SshLauncher : public Launcher {
   QTimer pause_timer_;              // it hears that it is still to
   QByteArray pause_said_;           // its stderr, or the beginning of that
   LineTail stderr_tail_{stderr_lines_max, stderr_line_chars_max};
-  QTimer start_timer_;                        // until the process has said its number
+  StepTimer start_timer_;                     // until the process has said its number
   QByteArray before_pid_;                     // what login scripts say, until the process has said its number
   int pid_ = 0;                               // 0: not known yet
   bool exited_ = false;                       // there is nothing to signal to

@@ -108,7 +108,7 @@ void SshLink::connect_socket() {
   } else {
     QStringList refusals;
     for (const QString& address : target_.addresses) {
-      const int limit_ms = ssh_connect_share_ms(shared_.reach_left_ms(), target_.addresses.size() - refusals.size());
+      const int limit_ms = ssh_connect_share_ms(shared_.reach_step_ms(), target_.addresses.size() - refusals.size());
       const QString refusal = connect_to(address, target_.config.port, limit_ms, shared_, socket_);
       if (refusal.isEmpty()) {
         address_ = address;
@@ -149,7 +149,8 @@ void SshLink::set_options() {
   // there, known_keys_ is for all hosts, and each step of a log-in says its user.
   set(SSH_OPTIONS_HOST, "host", "HOST");
   set(SSH_OPTIONS_USER, "user", "USER");
-  const long timeout_s = 10;  // beyond any of SshShared's: no wait of libssh's own is for ever
+  // Beyond any of SshShared's, and what this bench stands still in them: no wait of libssh's own is for ever.
+  const long timeout_s = 120;
   set(SSH_OPTIONS_TIMEOUT, &timeout_s, "TIMEOUT");
   // Which key types the host is asked for first depends on what is known of it.
   begin_files(config.known_hosts_files + config.global_known_hosts_files);
@@ -178,14 +179,12 @@ void SshLink::set_options() {
 }
 
 void SshLink::exchange_keys() {
-  const int limit_ms = shared_.step_ms(shared_.reach_left_ms());
+  const int limit_ms = shared_.reach_step_ms();
   shared_.begin_step(
       limit_ms,
       {SshProblem::Kind::unreachable,
        QString("%1 (%2) did not answer as an SSH server within %3 s").arg(target_.name, place(), QString::number(limit_ms / 1000.0, 'g', 2)),
-       limit_ms < ssh_reach_ms_max / 2
-           ? shared_.time_words(limit_ms) + " together; what came before has taken the rest"
-           : QString("Is the port the one of sshd?")});
+       shared_.reach_advice("Is the port the one of sshd?", limit_ms)});
   socket_.release();  // libssh closes it from here on, whatever happens
   if (ssh_connect(session_.get()) != SSH_OK) {
     shared_.check();
@@ -248,7 +247,7 @@ void SshLink::begin_files(const QStringList& files) const {
   SshProblem problem{SshProblem::Kind::settings, QString("%1: it takes too long to read %2").arg(target_.name, files.join(", ")),
                      "Is the file server that it lies on away? Try again when it answers"};
   problem.own_files_away = true;
-  shared_.begin_step(shared_.step_ms(shared_.reach_left_ms()), problem);
+  shared_.begin_step(shared_.reach_step_ms(), problem);
 }
 
 void SshLink::throw_lost(const QString& doing) const {

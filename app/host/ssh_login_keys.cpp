@@ -110,6 +110,7 @@ class KeyLogin {
   Outcome by_agent(const Identities& named);
   Outcome by_file(const SshIdentity& identity, bool may_ask);
   Outcome by_passphrase(const SshIdentity& identity);
+  SshKeyHandle open(const QString& file, const Secret& passphrase);
   Outcome by_private_half(const SshIdentity& identity, const SshKeyHandle& key, bool tell);
   bool is_wanted(const SshIdentity& identity);
   bool is_held(const SshIdentity& identity) const;
@@ -251,6 +252,7 @@ void KeyLogin::tell_public_only() {
                                                    : " (no private key is in it, and the agent holds none for it)"));
     if (agent_full_) continue;
     const QString stem = identity->file.endsWith(".pub") ? identity->file.chopped(4) : QString();
+    steps_.link().begin_files({stem});
     steps_.advise(QFileInfo(stem).isFile() ? QString("Name the private key as key file: %1").arg(stem)
                                            : QString("Name the file of the private key as key file, or ssh-add that key"));
   }
@@ -296,6 +298,20 @@ bool KeyLogin::is_wanted(const SshIdentity& identity) {
          takes(identity.half);
 }
 
+/// Null: not with that passphrase. A key may be made to take this machine seconds (ssh-keygen -a), which do not count.
+SshKeyHandle KeyLogin::open(const QString& file, const Secret& passphrase) {
+  SshShared& shared = steps_.link().shared();
+  steps_.link().begin_files({file});
+  QFile closed(file);
+  const QByteArray text = closed.open(QIODevice::ReadOnly) ? closed.readAll() : QByteArray();
+  shared.end_step();
+  const int left_ms = shared.reach_left_ms();
+  ssh_key opened = nullptr;
+  ssh_pki_import_privkey_base64(text.constData(), passphrase.text(), nullptr, nullptr, &opened);
+  shared.begin_reach(left_ms);
+  return SshKeyHandle(opened);
+}
+
 Outcome KeyLogin::by_passphrase(const SshIdentity& identity) {
   const QString& file = identity.file;
   steps_.add_tried(file);
@@ -311,12 +327,9 @@ Outcome KeyLogin::by_passphrase(const SshIdentity& identity) {
     question.again = attempt > 0;
     if (!passphrase && steps_.was_declined(memory)) steps_.none_given(question);
     if (!passphrase) passphrase = steps_.ask(question, memory)[0];
-    steps_.link().begin_files({file});
-    ssh_key opened = nullptr;
-    const int code = ssh_pki_import_privkey_file(file.toLocal8Bit().constData(), passphrase->text(), nullptr, nullptr, &opened);
-    const SshKeyHandle key(opened);
-    steps_.settle({question, memory, *passphrase}, code == SSH_OK);
-    if (code == SSH_OK) return by_private_half(identity, key, false);
+    const SshKeyHandle key = open(file, *passphrase);
+    steps_.settle({question, memory, *passphrase}, key != nullptr);
+    if (key) return by_private_half(identity, key, false);
   }
   steps_.add_to_last_tried(" (wrong passphrase)");
   return Outcome::refused;

@@ -25,7 +25,7 @@ void LoginSteps::begin() {
 }
 
 void LoginSteps::begin_step() {
-  const int limit_ms = link_.shared().step_ms(link_.shared().reach_left_ms());
+  const int limit_ms = link_.shared().reach_step_ms();
   link_.shared().begin_step(
       limit_ms,
       {SshProblem::Kind::lost,
@@ -37,19 +37,19 @@ bool LoginSteps::begin_agent() {
   const SshProblem silent{SshProblem::Kind::login,
                           QString("%1: the SSH agent did not answer for %2 s").arg(link_.target().name).arg(ssh_agent_ms_max / 1000),
                           "Does it ask for something, in another window? What ssh-add -l says shows whether it answers"};
-  left_for_host_ms_ = link_.shared().reach_left_ms();
   link_.shared().end_step();
+  left_for_host_ms_ = link_.shared().reach_left_ms();
   link_.target().agent_waits(true);
   const int unanswered = secrets().unanswered(turn_at_agent());
   bool has_turn = false;
   while (!has_turn && !link_.shared().closed()) {
-    has_turn = secrets().begin_asking(turn_at_agent(), agent_look_every);
+    has_turn = secrets().begin_asking(turn_at_agent(), &link_.shared(), agent_look_every);
     // It still hangs on what another machine asked, and minute after minute would pass.
     if (secrets().unanswered(turn_at_agent()) != unanswered) link_.shared().close(silent);
   }
   if (has_turn) close_unless_it_waited();
   if (link_.shared().closed()) {
-    if (has_turn) secrets().end_asking(turn_at_agent());
+    if (has_turn) secrets().end_asking(turn_at_agent(), &link_.shared());
     link_.target().agent_waits(false);
     return false;
   }
@@ -59,7 +59,7 @@ bool LoginSteps::begin_agent() {
 }
 
 void LoginSteps::end_agent() {
-  secrets().end_asking(turn_at_agent(), !link_.shared().closed() || agent_asked_.elapsed() < ssh_agent_ms_max);
+  secrets().end_asking(turn_at_agent(), &link_.shared(), !link_.shared().closed() || agent_asked_.elapsed() < ssh_agent_ms_max);
   link_.target().agent_waits(false);
   close_unless_it_waited();
   link_.shared().begin_reach(left_for_host_ms_);
@@ -185,6 +185,7 @@ QString LoginSteps::how_to_bring_a_key() const {
   const QString port = config().port == usual_port ? QString() : QString("-p %1 ").arg(config().port);
   // Only a key with a usual name does it find by itself.
   const QStringList& files = config().identity_files;
+  link_.begin_files(files);
   const auto key = std::find_if(files.begin(), files.end(), [](const QString& file) { return QFile::exists(file + ".pub"); });
   const QString with_key = key == files.end() ? QString() : QString("-i %1 ").arg(shell_quoted(*key));
   // Most users need no quotes, and are read more easily without.

@@ -119,17 +119,24 @@ bool SshSecrets::has_answered(const QString& account) const {
   return answered_.contains(account);
 }
 
-bool SshSecrets::begin_asking(const QString& what, std::chrono::milliseconds patience) {
+bool SshSecrets::begin_asking(const QString& what, const void* who, std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, patience, [&] { return !asked_.contains(what); })) return false;
-  asked_.insert(what);
+  asked_[what] = who;
   return true;
 }
 
-void SshSecrets::end_asking(const QString& what, bool answered) {
+void SshSecrets::end_asking(const QString& what, const void* who, bool answered) {
   const std::lock_guard lock(mutex_);
   if (!answered) ++unanswered_[what];
-  asked_.erase(what);
+  // Where it was given up meanwhile, another one may have it.
+  if (const auto found = asked_.find(what); found != asked_.end() && found->second == who) asked_.erase(found);
+  changed_.notify_all();
+}
+
+void SshSecrets::give_up_asking(const void* who) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(asked_, [who](const auto& asked) { return asked.second == who; });
   changed_.notify_all();
 }
 

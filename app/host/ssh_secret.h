@@ -53,9 +53,12 @@ class SshSecrets {
   void note_answered(const QString& account);
   bool has_answered(const QString& account) const;
   /// Who asks the person for it does so between these two; the others wait, and then find what came of it. False: somebody else still asks.
-  bool begin_asking(const QString& what, std::chrono::milliseconds patience);
+  /// `who`: something of its own, which lives as long.
+  bool begin_asking(const QString& what, const void* who, std::chrono::milliseconds patience);
   /// `answered`: false where nobody did, as long as there was time. Then who waits for the same need not try.
-  void end_asking(const QString& what, bool answered = true);
+  void end_asking(const QString& what, const void* who, bool answered = true);
+  /// Whatever it asks for: it may hang, and nobody waits for it any more.
+  void give_up_asking(const void* who);
   /// How often nobody did.
   int unanswered(const QString& what) const;
   /// The person does not want to say it. Who had begun before need not ask for it either: these are of the same check or start.
@@ -67,7 +70,8 @@ class SshSecrets {
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::set<QString> asked_, accepted_keys_, answered_;
+  std::map<QString, const void*> asked_;  // by whom
+  std::set<QString> accepted_keys_, answered_;
   struct Kept {
     Secret secret;
     bool was_right = false;

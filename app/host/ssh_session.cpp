@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <QHostAddress>
-#include <QHostInfo>
 #include <QPointer>
 #include <QRegularExpression>
 
@@ -24,12 +23,6 @@ constexpr int attempts_max = 3;          // of a host that hangs up while the pe
 constexpr int jump_silent_ms = 5'000;
 constexpr int jump_ends_ms = 200;  // within which the end of a jump host is known when a connection through it has ended
 
-void leave_look_up(int& lookup) {
-  if (lookup < 0) return;
-  QHostInfo::abortHostLookup(std::exchange(lookup, -1));
-  SshThreads::note_left_look_up();
-}
-
 }  // namespace
 
 SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuestions& questions, std::shared_ptr<SshSecrets> secrets,
@@ -47,8 +40,6 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
     shared_->look_at_deadline();
     end_unheard();
   });
-  reach_timer_.setSingleShot(true);
-  reach_timer_.setTimerType(Qt::PreciseTimer);  // others may be half a second late, which the 10 s of a start do not have
   connect(&reach_timer_, &QTimer::timeout, this, [this] {
     waits_for_jump_ = true;  // it has
     on_ended(reach_problem_);
@@ -63,9 +54,8 @@ SshSession::SshSession(QString name, SshHostConfig config, SshUse use, SshQuesti
 
 SshSession::~SshSession() {
   leave_via();
-  leave_look_up(lookup_);
   for (const auto& [id, exec] : execs_) exec->session_ = nullptr;
-  shared_->leave();
+  leave_shared();
   on_agent_waits(false);
 }
 
@@ -110,23 +100,27 @@ void SshSession::close() {
 
 void SshSession::look_up() {
   if (!QHostAddress(config_.host_name).isNull()) return start({config_.host_name}, nullptr);
-  const int limit_ms = shared_->step_ms(ssh_reach_ms_max);
-  end_unless_started(limit_ms, {SshProblem::Kind::name,
-                                QString("%1: no answer about the name %2 within %3 s")
-                                    .arg(name_, config_.host_name, QString::number(limit_ms / 1000.0, 'g', 2)),
-                                "Does the name service answer? With the address itself nobody is asked"});
-  lookup_ = QHostInfo::lookupHost(config_.host_name, this, &SshSession::on_looked_up);
+  shared_->begin_reach();
+  const int limit_ms = shared_->reach_step_ms();
+  end_unless_started(limit_ms,
+                     {SshProblem::Kind::name,
+                      QString("%1: no answer about the name %2 within %3 s")
+                          .arg(name_, config_.host_name, QString::number(limit_ms / 1000.0, 'g', 2)),
+                      shared_->reach_advice("Does the name service answer? With the address itself nobody is asked", limit_ms)});
+  // Of its own: where a few are shared, names without an answer keep others from being asked for.
+  const auto asks = [self = this, shared = shared_, name = config_.host_name] {
+    shared->post([self, answer = NameAnswer::of(name)] { self->on_looked_up(answer); });
+  };
+  if (!SshThreads::start(asks, SshThreads::AtEnd::leaves_it)) end_without_thread();
 }
 
-void SshSession::on_looked_up(const QHostInfo& info) {
-  lookup_ = -1;
-  QStringList addresses;
-  for (const QHostAddress& address : info.addresses()) addresses += address.toString();
+void SshSession::on_looked_up(const NameAnswer& answer) {
+  QStringList addresses = answer.addresses;
   if (addresses.removeOne(preferred_)) addresses.prepend(preferred_);
   addresses = addresses.mid(0, addresses_max);
   if (addresses.isEmpty()) {
     return on_ended({SshProblem::Kind::name,
-                     QString("%1: there is no address for the name %2 (%3)").arg(name_, config_.host_name, info.errorString()),
+                     QString("%1: there is no address for the name %2 (%3)").arg(name_, config_.host_name, answer.why_none),
                      "Write the address itself, or a name that ~/.ssh/config or the network knows"});
   }
   start(addresses, nullptr);
@@ -186,12 +180,14 @@ void SshSession::go_via() {
   via_->hurry_by(starts_, OnTheWay::yes);
   const auto dial = [this](int reach_ms) {
     reach_ms_ = reach_ms;
-    const int limit_ms = shared_->step_ms(reach_ms);
+    shared_->begin_reach(reach_ms);
+    const int limit_ms = shared_->reach_step_ms();
+    const QString advice = "Is it switched on, is its address right, as the jump host sees it, and does sshd listen on that port?";
     end_unless_started(limit_ms, {SshProblem::Kind::unreachable,
                                   QString("%1 cannot be reached from the jump host %2: no answer from %3 port %4 within %5 s")
                                       .arg(name_, via_->name(), config_.host_name, QString::number(config_.port),
                                            QString::number(limit_ms / 1000.0, 'g', 2)),
-                                  "Is it switched on, is its address right, as the jump host sees it, and does sshd listen on that port?"});
+                                  shared_->reach_advice(advice, limit_ms)});
     via_->dial(config_.host_name, config_.port, this, [this](const SshProblem& problem, std::shared_ptr<OwnedFd> socket) {
       if (problem.none()) return start({}, std::move(socket));
       SshProblem told = problem;
@@ -215,7 +211,7 @@ void SshSession::go_via() {
 
 void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> socket) {
   if (state_ != State::connecting) return;
-  const int taken_ms = reach_timer_.isActive() ? reach_timer_.interval() - reach_timer_.remainingTime() : 0;
+  const int taken_ms = reach_timer_.isActive() ? reach_timer_.taken_ms() : 0;
   reach_timer_.stop();
   shared_->begin_reach(reach_ms_ - taken_ms);
   deadline_timer_.start();
@@ -235,9 +231,7 @@ void SshSession::start(const QStringList& addresses, std::shared_ptr<OwnedFd> so
     }
     shared->post([self, problem] { self->on_ended(problem); });
   });
-  if (begun) return;
-  end_later({SshProblem::Kind::lost, QString("%1: no thread could be begun for the connection").arg(name_),
-             "Are there too many processes or threads on this machine (ulimit -u)?"});
+  if (!begun) end_without_thread();
 }
 
 void SshSession::on_connected(const QString& address) {
@@ -262,6 +256,17 @@ void SshSession::end_later(const SshProblem& why) {
   QTimer::singleShot(0, this, [this, why] { on_ended(why); });
 }
 
+/// Its thread may hang, and is not to keep others from asking the person.
+void SshSession::leave_shared() {
+  shared_->leave();
+  secrets_->give_up_asking(shared_.get());
+}
+
+void SshSession::end_without_thread() {
+  end_later({SshProblem::Kind::lost, QString("%1: no thread could be begun for the connection").arg(name_),
+             "Are there too many processes or threads on this machine (ulimit -u)?"});
+}
+
 /// A thread that hangs on a file of this machine, whose file server is away, cannot be ended: it is left. Not behind the log-in, where one that
 /// writes what was fetched could meet the next one at the same file.
 void SshSession::end_unheard() {
@@ -277,10 +282,9 @@ void SshSession::on_ended(const SshProblem& given) {
     QTimer::singleShot(jump_ends_ms, this, [this, given] { on_ended(given); });
     return;
   }
-  leave_look_up(lookup_);
   on_agent_waits(false);
   if (given.again && state_ == State::connecting && attempts_left_ > 0) {
-    shared_->leave();
+    leave_shared();
     shared_ = std::make_shared<SshShared>(this);
     shared_->hurry_by(starts_, on_the_way_);
     return connect_now();
@@ -299,6 +303,7 @@ void SshSession::on_ended(const SshProblem& given) {
   deadline_timer_.stop();
   reach_timer_.stop();
   shared_->close(why);
+  secrets_->give_up_asking(shared_.get());  // behind that: who comes to its turn only now finds it closed
   questions_.withdraw();  // behind that: what they are answered with now is no word of the person
   proxy_.reset();
   // Who hears of the end may destroy this.
@@ -349,7 +354,7 @@ quint64 SshSession::begin_exec(SshExec* exec, const QByteArray& command, SshExec
   SshChannelEvents events;
   events.started = [to_exec] { to_exec([](SshExec& told) { emit told.started(); }); };
   events.failed = [to_exec](const QString& why) { to_exec([why](SshExec& told) { told.on_failed(why); }); };
-  events.exited = [to_exec] { to_exec([](SshExec& told) { emit told.exited(); }); };
+  events.exited = [to_exec](const SshExit& how) { to_exec([how](SshExec& told) { told.on_exited(how); }); };
   events.ended = [to_exec](const SshExit& how) { to_exec([how](SshExec& told) { told.on_ended(how); }); };
   events.output = [self = this, shared = shared_, id, unread = unread_](const QByteArray& bytes, bool is_stderr) {
     shared->post([self, id, bytes, is_stderr, unread] {

@@ -16,14 +16,14 @@
 #include <memory>
 #include <set>
 
+#include "app/host/name_answer.h"
 #include "app/host/session_questions.h"
 #include "app/host/ssh_config.h"
 #include "app/host/ssh_exec.h"
 #include "app/host/ssh_problem.h"
 #include "app/host/ssh_proxy.h"
 #include "app/host/ssh_worker.h"
-
-class QHostInfo;
+#include "app/host/step_timer.h"
 
 namespace n2nq::app {
 
@@ -80,7 +80,7 @@ class SshSession : public QObject {
   quint64 begin_exec(SshExec* exec, const QByteArray& command, SshExec::Late late);
   void forget_exec(quint64 id);
   void look_up();
-  void on_looked_up(const QHostInfo& info);
+  void on_looked_up(const NameAnswer& answer);
   void go_via();
   void leave_via();
   SshProblem blame_jump(const SshProblem& given) const;
@@ -91,6 +91,8 @@ class SshSession : public QObject {
   void on_connected(const QString& address);
   void on_ended(const SshProblem& why);
   void end_later(const SshProblem& why);
+  void end_without_thread();
+  void leave_shared();
   void end_unheard();
   /// Unless start() is called within `limit_ms`.
   void end_unless_started(int limit_ms, const SshProblem& why);
@@ -113,14 +115,14 @@ class SshSession : public QObject {
   State state_ = State::idle;
   SshProblem problem_;
   QString address_, preferred_;
-  QTimer deadline_timer_, reach_timer_;
+  QTimer deadline_timer_;
+  StepTimer reach_timer_;
   int looks_behind_end_ = 0;  // of the deadline timer, since its thread was to end
   SshProblem reach_problem_;
   int reach_ms_ = ssh_reach_ms_max;  // what the way through its jump host has left of that
   QTimer agent_timer_;  // an agent that takes longer is believed to ask the person
   bool agent_asks_ = false;
   std::unique_ptr<SshProxy> proxy_;  // of a host that has a ProxyCommand
-  int lookup_ = -1;
   int attempts_left_ = 0;
   int declines_before_ = 0;  // of the person, when it was opened
   std::map<quint64, SshExec*> execs_;

@@ -53,16 +53,18 @@ SftpEntry entry_of(const sftp_attributes_struct& attributes, const QString& name
           .group = owner ? std::optional(attributes.gid) : std::nullopt};
 }
 
-void begin_call(SshLink& link, const QString& path, int limit_ms) {
+void begin_call(SshLink& link, const QString& path, int limit_ms, Takes takes = Takes::other_time) {
   link.shared().begin_step(
-      limit_ms, {SshProblem::Kind::silent,
-                 QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(limit_ms / 1000.0, 0, 'g', 2).arg(path),
-                 "Does the disk there answer? A network drive that is away holds SFTP up"});
+      limit_ms,
+      {SshProblem::Kind::silent,
+       QString("%1 did not answer for %2 s at %3").arg(link.target().name).arg(limit_ms / 1000.0, 0, 'g', 2).arg(path),
+       advice_in_hurry("Does the disk there answer? A network drive that is away holds SFTP up", limit_ms, sftp_call_ms_max)},
+      takes);
 }
 
 void begin(SshLink& link, const QString& path) {
   link.shared().check();
-  begin_call(link, path, link.shared().step_ms(sftp_call_ms_max));
+  begin_call(link, path, link.shared().step_ms(sftp_call_ms_max), Takes::host_time);
 }
 
 /// What moves bytes has all of its time: a link may be slow, and a start waits for it as long as it gets on.
@@ -100,10 +102,13 @@ Sftp::Sftp(SshLink& link) : link_(link) {
   link.shared().check();
   const int limit_ms = link.shared().step_ms(sftp_call_ms_max);
   link.shared().begin_step(
-      limit_ms, {SshProblem::Kind::silent,
-                 QString("%1 did not answer for %2 s when SFTP was begun").arg(link.target().name).arg(limit_ms / 1000.0, 0, 'g', 2),
-                 "Does sftp get in there by hand? Look at Subsystem sftp in its sshd_config"});
+      limit_ms,
+      {SshProblem::Kind::silent,
+       QString("%1 did not answer for %2 s when SFTP was begun").arg(link.target().name).arg(limit_ms / 1000.0, 0, 'g', 2),
+       advice_in_hurry("Does sftp get in there by hand? Look at Subsystem sftp in its sshd_config", limit_ms, sftp_call_ms_max)},
+      Takes::host_time);
   sftp_ = link.sftp();
+  link.shared().end_step();
 }
 
 QString Sftp::above(const QString& path) {

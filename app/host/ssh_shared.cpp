@@ -62,13 +62,8 @@ void SshShared::give(Job job) {
 void SshShared::look_at_deadline() {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
-  const auto unseen = now - std::max(std::exchange(looked_at_, now), step_began_);
-  if (!deadline_) return;
-  if (unseen > own_standstill_min) {
-    *deadline_ += unseen;
-    if (starts_) starts_->note_standstill(now - unseen);
-  }
-  if (now <= *deadline_) return;
+  give_back_standstill(now);
+  if (!deadline_ || now <= *deadline_) return;
   SshProblem problem = deadline_problem_;
   // A file of this machine, or the agent, keeps its own advice.
   const bool is_of_link = problem.kind != SshProblem::Kind::settings && problem.kind != SshProblem::Kind::login;
@@ -82,6 +77,17 @@ void SshShared::look_at_deadline() {
   }
   if (is_lost && problem.kind == SshProblem::Kind::silent) problem.kind = SshProblem::Kind::lost;
   close_locked(problem);
+}
+
+/// Whoever comes first behind it, the owner or the thread with its next step.
+void SshShared::give_back_standstill(Clock::time_point now) {
+  const auto unseen = now - std::max(std::exchange(looked_at_, now), step_began_);
+  if (unseen <= own_standstill_min) return;
+  reach_until_ += unseen;
+  if (!deadline_) return;
+  *deadline_ += unseen;
+  step_began_ += unseen;
+  if (starts_) starts_->note_standstill(now - unseen);
 }
 
 void SshShared::hurry_by(std::shared_ptr<StartDeadline> starts, OnTheWay on_the_way) {
@@ -110,21 +116,34 @@ void SshShared::check() const {
   if (closed_) throw SshError(*closed_);
 }
 
-void SshShared::begin_step(int limit_ms, const SshProblem& problem) {
+void SshShared::begin_step(int limit_ms, const SshProblem& problem, Takes takes) {
   const std::lock_guard lock(mutex_);
+  end_step_locked();
   step_began_ = Clock::now();
   deadline_ = step_began_ + std::chrono::milliseconds(limit_ms);
   deadline_problem_ = problem;
+  takes_ = takes;
 }
 
 void SshShared::end_step() {
   const std::lock_guard lock(mutex_);
+  end_step_locked();
+}
+
+void SshShared::end_step_locked() {
+  const auto now = Clock::now();
+  give_back_standstill(now);
+  // Behind the end of the session there is none that was answered.
+  if (deadline_ && takes_ == Takes::host_time && starts_)
+    starts_->note_answer(static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(now - step_began_).count()));
   deadline_.reset();
 }
 
 void SshShared::begin_reach(int limit_ms) {
   const std::lock_guard lock(mutex_);
-  reach_until_ = Clock::now() + std::chrono::milliseconds(limit_ms);
+  const auto now = Clock::now();
+  give_back_standstill(now);
+  reach_until_ = now + std::chrono::milliseconds(limit_ms);
 }
 
 int SshShared::reach_left_ms() const {
@@ -135,8 +154,12 @@ int SshShared::reach_left_ms() const {
 
 QString SshShared::time_words(int limit_ms) const {
   constexpr int rounding_ms = 100;
-  return limit_ms + rounding_ms < reach_left_ms() ? QString("All steps of a start have %1 s").arg(start_ms_max / 1000)
+  return limit_ms + rounding_ms < reach_left_ms() ? start_time_words()
                                                   : QString("Reaching it and logging in have %1 s").arg(ssh_reach_ms_max / 1000);
+}
+
+QString SshShared::reach_advice(const QString& advice, int limit_ms) const {
+  return limit_ms < ssh_reach_ms_max / 2 ? time_words(limit_ms) + rest_was_taken : advice;
 }
 
 void SshShared::note_reached() {

@@ -33,9 +33,8 @@ enum class OnTheWay { no, yes };
 /// Connecting, key exchange and log-in together, but for what a person takes.
 inline constexpr int ssh_reach_ms_max = start_ms_max;
 
-/// What comes later than this by itself does so because this bench stood still: stopped, or on a machine without a free core. Nobody else's
-/// silence is counted in that time.
-inline constexpr std::chrono::milliseconds own_standstill_min{1'000};
+/// Whose time a step takes: how long the host does is noted for the steps behind it (StartDeadline::note_answer).
+enum class Takes { other_time, host_time };
 
 /// Made with std::make_shared.
 class SshShared : public std::enable_shared_from_this<SshShared> {
@@ -72,15 +71,19 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   /// Throws why it was closed.
   void check() const;
   /// What begins now is over within `limit_ms`, or the session is closed with `problem`. Ends with the next begin_step or end_step.
-  void begin_step(int limit_ms, const SshProblem& problem);
+  void begin_step(int limit_ms, const SshProblem& problem, Takes takes = Takes::other_time);
   void end_step();
   /// Reaching the host begins now, and is to be over within `limit_ms`. Called again when a person has answered, with all of it, and with
   /// what was left when others were waited for whose time does not count.
   void begin_reach(int limit_ms = ssh_reach_ms_max);
-  /// What is left of it for the next step.
+  /// What is left of it.
   int reach_left_ms() const;
+  /// What of that the next step has: less, where a start waits for it.
+  int reach_step_ms() const { return step_ms(reach_left_ms()); }
   /// Whose time it is that a step of `limit_ms` has: "Reaching it and logging in have 9 s", or those of a start.
   QString time_words(int limit_ms) const;
+  /// What would help where such a step was not answered: `advice`, but where what came before has taken most of the time.
+  QString reach_advice(const QString& advice, int limit_ms) const;
   /// The host has let in.
   void note_reached();
   /// Jobs that were given meanwhile.
@@ -104,6 +107,8 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   Answer wait_for(const Ask<Answer>& ask);
   void wake() const;
   void close_locked(const SshProblem& why);
+  void end_step_locked();
+  void give_back_standstill(Clock::time_point now);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -115,6 +120,7 @@ class SshShared : public std::enable_shared_from_this<SshShared> {
   std::optional<Clock::time_point> deadline_;
   Clock::time_point step_began_, looked_at_;
   SshProblem deadline_problem_;
+  Takes takes_ = Takes::other_time;
   Clock::time_point reach_until_;
   std::shared_ptr<StartDeadline> starts_;
   OnTheWay on_the_way_ = OnTheWay::no;

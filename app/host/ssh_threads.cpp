@@ -26,6 +26,7 @@ constexpr std::chrono::milliseconds end_look_every{5};
 struct Running {
   std::thread thread;
   std::shared_ptr<std::atomic<bool>> over;
+  SshThreads::AtEnd at_end;
 };
 
 /// Joined at the end of the program, but for what hangs.
@@ -47,7 +48,8 @@ struct Left {
     const auto until = Clock::now() + end_wait_max;
     bool all = true;
     for (Running& running : last) {
-      while (!running.over->load() && Clock::now() < until) std::this_thread::sleep_for(end_look_every);
+      const bool waits = running.at_end == SshThreads::AtEnd::waits;
+      while (waits && !running.over->load() && Clock::now() < until) std::this_thread::sleep_for(end_look_every);
       const bool is_over = running.over->load();
       is_over ? running.thread.join() : running.thread.detach();
       all = all && is_over;
@@ -58,7 +60,6 @@ struct Left {
   std::list<Running> threads;
 };
 
-bool look_up_left = false;
 std::atomic<bool> any_begun = false;
 
 Left& left() {
@@ -68,7 +69,7 @@ Left& left() {
 
 }  // namespace
 
-bool SshThreads::start(std::function<void()> body) {
+bool SshThreads::start(std::function<void()> body, AtEnd at_end) {
   any_begun = true;
   const std::lock_guard lock(left().mutex);
   auto& threads = left().threads;
@@ -91,7 +92,7 @@ bool SshThreads::start(std::function<void()> body) {
                          body();
                          over->store(true);
                        }),
-                       over});
+                       over, at_end});
   } catch (const std::system_error&) {
     begun = false;
   }
@@ -99,13 +100,8 @@ bool SshThreads::start(std::function<void()> body) {
   return begun;
 }
 
-void SshThreads::note_left_look_up() {
-  look_up_left = true;
-}
-
 void SshThreads::exit_if_any_is_left(int code) {
-  const bool hangs = any_begun && !left().join();
-  if (!hangs && !look_up_left) return;
+  if (!any_begun || left().join()) return;
   ::fflush(nullptr);
   ::_exit(code);
 }

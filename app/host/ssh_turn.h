@@ -12,7 +12,8 @@ namespace n2nq::app {
 
 class TurnToAsk {
  public:
-  /// Waits for its turn, for as long as the person takes. Throws when the session is closed meanwhile.
+  /// Waits for its turn, for as long as the person takes. Throws when the session is closed meanwhile. In the last moment it may be closed,
+  /// too, by an owner who has given up its turns by then: to be followed by SshLink::check_that_it_waited().
   TurnToAsk(SshLink& link, QString what);
   ~TurnToAsk();
   TurnToAsk(const TurnToAsk&) = delete;
@@ -20,6 +21,7 @@ class TurnToAsk {
 
  private:
   const std::shared_ptr<SshSecrets> secrets_;
+  const SshShared* const who_;
   const QString what_;
 };
 

@@ -6,9 +6,17 @@
 
 namespace n2nq::app {
 
+QString start_time_words() {
+  return QString("All steps of a start have %1 s").arg(start_ms_max / 1000);
+}
+
+QString advice_in_hurry(const QString& advice, int limit_ms, int own_ms) {
+  return limit_ms >= own_ms ? advice : advice + (advice.endsWith('?') ? " " : ". ") + start_time_words() + rest_was_taken;
+}
+
 std::shared_ptr<void> StartDeadline::begin() {
   const std::lock_guard lock(mutex_);
-  ++starts_;
+  if (starts_++ == 0) answered_ms_ = 0;
   begin_anew();
   return {this, [self = shared_from_this()](void*) { self->end(); }};
 }
@@ -47,15 +55,22 @@ void StartDeadline::give_back_since(Clock::time_point since) {
 }
 
 void StartDeadline::note_reached(int took_ms) {
+  note_answer(took_ms);
   const std::lock_guard lock(mutex_);
-  slow_ms_ = std::max(took_ms + took_ms / 4, slow_answer_ms);
+  reached_ms_ = took_ms;
+}
+
+void StartDeadline::note_answer(int took_ms) {
+  const std::lock_guard lock(mutex_);
+  answered_ms_ = std::max(answered_ms_, took_ms);
 }
 
 int StartDeadline::step_ms(int limit_ms) const {
   const std::lock_guard lock(mutex_);
   if (starts_ == 0 || stands_) return limit_ms;
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - now_());
-  return std::min(limit_ms, std::max(static_cast<int>(left.count()), slow_ms_));
+  const int took_ms = std::max(reached_ms_, answered_ms_);
+  return std::min(limit_ms, std::max({static_cast<int>(left.count()), took_ms + took_ms / 4, slow_answer_ms}));
 }
 
 }  // namespace n2nq::app

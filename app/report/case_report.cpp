@@ -125,6 +125,7 @@ Table case_table(const CaseFolder& folder, const CasePlan& plan) {
     add("host of external senders", qt_text(hosts->senders));
     add("host of external receivers", qt_text(hosts->receivers));
   }
+  if (const QString words = made_with(plan); !words.isEmpty()) add("made with", words);
   add("build", folder.build());
   return table;
 }

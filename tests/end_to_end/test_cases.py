@@ -136,6 +136,18 @@ class Cases(BenchCase):
         listed = [(50, 1), (50, 2), (2000, 1), (2000, 2)]
         self.assertTrue(any(block != listed for block in points), "shuffled")
 
+    def test_what_makes_latencies_incomparable_is_named_in_all_of_it(self):
+        case, out = self.write_case(repeats=1), self.folder / "out"
+        case.write_text(case.read_text().replace("settings: { ", "settings: { transport: unix, broker: { spin_us: 50 }, "))
+        words = "N2NQ spins for 50 µs, by Unix-domain sockets"
+        result = json.loads(self.run_case(case, "--out", out, "--json").splitlines()[-1])
+        self.assertEqual([f"Made with: {words}." in figure["remarks"] for figure in result["figures"]], [True, True], result)
+        page = self.run_case(case, "--resume", "--out", out)
+        self.assertEqual(page.count(f"Made with: {words}.\n"), 2, page)
+        subprocess.run([BIN / "n2nq-bench", "report", out], env=self.environment(), check=True, capture_output=True, timeout=DEADLINE_S)
+        table = next(table for table in json.loads((out / "report.json").read_text())["tables"] if table["id"] == "case")
+        self.assertIn(["made with", words], table["rows"])
+
     def test_another_build_is_refused(self):
         other = self.folder / "bin"
         other.mkdir()

@@ -48,12 +48,24 @@ class Starts(LabCase):
         self.wait_for("the others to be taken down", lambda: not any(self.lab.processes(host) for host in ("h1", "h3")))
         return output
 
-    def test_a_bench_that_stood_still_says_so_before_it_blames_others(self):
-        """As with a lid that is closed while a run is being started."""
+    def start_from_afar(self, out):
+        """So slowly that each moment of it can be met."""
         self.lab.shape_links({"delay_ns": 100_000_000})
         self.addCleanup(self.lab.shape_links, {"delay_ns": 0})
-        bench = self.start("quick", *places("h1", "h2", "h3"), out="slept")
+        return self.start("quick", *places("h1", "h2", "h3"), "--set", "senders.messages=10", out=out)
+
+    def test_a_bench_that_stood_still_while_it_logged_in_starts_all_the_same(self):
+        bench = self.start_from_afar("paused")
         self.wait_for("a host to be connected to", lambda: self.lab.sshd_of_sessions("h2"))
+        stop_for(bench.pid, 16)
+        output, _ = bench.communicate(timeout=120)
+        self.assertEqual(bench.returncode, 0, output)
+
+    def test_a_bench_that_stood_still_says_so_before_it_blames_others(self):
+        """As with a lid that is closed while a run is being started, and a host that is gone behind that."""
+        bench = self.start_from_afar("slept")
+        self.wait_for("a host to be connected to", lambda: self.lab.sshd_of_sessions("h2"))
+        self.lab.shape_links({"blackhole": True}, ["h2"])
         held_up_s = hold_ups()
         stopped_s = stop_for(bench.pid, 16)
         output = self.failed_start(bench)
@@ -125,7 +137,7 @@ class Starts(LabCase):
         self.addCleanup(self.lab.inside, "h2", "sed", "-i", "1d", "/etc/pam.d/sshd")
         self.lab.inside("h2", "sh", "-c", "cat >/home/lab/.bashrc", text="sleep 4718\n")
         self.addCleanup(self.lab.inside, "h2", "sh", "-c", "rm /home/lab/.bashrc; pkill -f '^sleep 4718' || true")
-        output = self.check_failed_start("h2", "Does something that is read at each login there (.bashrc) wait")
+        output = self.check_failed_start("h2", "Does something that is read at each login there (.bashrc) wait", "what came before has taken the rest")
         self.assertLess(float(re.search(r"a command on h2 did not end within ([0-9.]+) s", output)[1]), 7, "log-ins have taken the rest")
 
     def test_addresses_at_which_n2nq_cannot_listen_or_is_not_reached_are_named_with_their_setting(self):

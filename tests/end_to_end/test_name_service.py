@@ -16,12 +16,14 @@ silent.bind(("127.0.0.1", 53))
 silent.set_inheritable(True)
 os.execv(sys.argv[1], sys.argv[1:])"""
 DEADLINE_S = 60  # the resolver would need 150 s
+NAMES_WITHOUT_ANSWER = 30  # more than Qt asks for at a time
 
 
 class DeadNameService(BenchCase):
     def setUp(self):
         super().setUp()
-        names = with_names(self.folder / "names", {"resolv.conf": "nameserver 127.0.0.1\noptions timeout:30 attempts:5\n"})
+        names = with_names(self.folder / "names", {"resolv.conf": "nameserver 127.0.0.1\noptions timeout:30 attempts:5\n",
+                                                  "hosts": "127.0.0.1 known.example\n"})
         self.in_own_network = ["unshare", "--net", "--mount", "--map-root-user", *names, "python3", "-c", DEAD]
         self.hosts = self.folder / "hosts.yaml"
         self.hosts.write_text("format: 1\nhosts:\n  - name: h1\n    address: nowhere.example\n")
@@ -34,6 +36,14 @@ class DeadNameService(BenchCase):
         done = self.run_in_own_network([BIN / "n2nq-bench", "hosts", "check", "--hosts", self.hosts])
         self.assertIn("no answer about the name nowhere.example within 9 s", done.stdout)
         self.assertEqual(done.returncode, 1, done.stdout)
+
+    def test_a_name_that_needs_no_name_service_is_not_held_up_by_those_that_do(self):
+        names = [f"nowhere-{number}.example" for number in range(NAMES_WITHOUT_ANSWER)] + ["known.example"]
+        self.hosts.write_text("format: 1\nhosts:\n" + "".join(f"  - name: h{number}\n    address: {name}\n" for number, name in enumerate(names)))
+        done = self.run_in_own_network([BIN / "n2nq-bench", "hosts", "check", "--hosts", self.hosts])
+        self.assertIn(f"no answer about the name {names[-2]} within 9 s", done.stdout)
+        self.assertIn("cannot be reached (127.0.0.1 port 22: Connection refused)", done.stdout)
+        self.assertNotIn("no answer about the name known.example", done.stdout)
 
     def test_the_window_ends_when_it_is_closed(self):
         program = BIN / "close_while_looking_up"

@@ -114,6 +114,27 @@ TEST_F(RunKillsTest, who_has_ended_is_not_signalled_and_what_it_said_last_is_wai
   }
 }
 
+TEST_F(RunKillsTest, who_has_ended_is_not_lost_when_its_link_is_cut_behind_that) {
+  host.behaviour[Role::senders].runs_on = true;
+  host.behaviour[Role::receivers].bye_is_late = true;
+  Settings settings = small();
+  settings.limits.drain_s = 0;
+  auto given = options_with_short_ends();
+  given.deadlines.senders_stop = given.deadlines.stop_margin = 3'000;  // they end before that, however busy this machine is
+  make(given, settings);
+  control->start_all();
+  ASSERT_TRUE(wait_running());
+  ASSERT_TRUE(wait_state(Role::receivers, ProcessState::running));
+  control->stop_all();
+  ASSERT_TRUE(wait_until([this] { return host.terminated[Role::broker] > 0; })) << "which waits for the receivers' end";
+  emit host.process[Role::receivers]->gone({4, 0, {}, "lab-3 has not answered for 10 s", std::chrono::steady_clock::now()});
+  ASSERT_TRUE(wait_finished());
+  EXPECT_NE(reasons().find("Receivers died: exit code 4"), std::string::npos) << reasons();
+  EXPECT_EQ(reasons().find("Receivers lost"), std::string::npos) << reasons();
+  EXPECT_FALSE(control->process(Role::receivers).lost);
+  EXPECT_FALSE(summary()["processes"]["receivers"].contains("last_heard_at_s"));
+}
+
 TEST_F(RunKillsTest, what_does_not_even_end_when_it_is_killed_is_not_waited_for) {
   let_receivers_outlive_their_killing();
   control->start_all();

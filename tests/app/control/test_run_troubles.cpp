@@ -94,6 +94,24 @@ TEST_F(RunControlTest, who_was_told_nothing_yet_is_not_held_to_answer) {
   expect_over(Verdict::clean);
 }
 
+TEST_F(RunControlTest, nor_is_who_has_ended) {
+  auto given = options();
+  given.deadlines.process.hello = 2'000;
+  host.behaviour[Role::senders].answers = false;
+  make(given);
+  control->start_all();
+  ASSERT_TRUE(wait_until([this] { return !host.heard[Role::senders].empty(); }));
+  emit host.process[Role::senders]->exited();
+  emit host.process[Role::senders]->keeps_back(false);
+  QElapsedTimer since;
+  since.start();
+  ASSERT_TRUE(wait_until([&] { return since.elapsed() > given.deadlines.process.hello * 3 / 2; }));
+  EXPECT_EQ(host.killed[Role::senders], 0);
+  host.process[Role::senders]->lose_link("lab-2 has not answered for 10 s");
+  ASSERT_TRUE(wait_finished());
+  EXPECT_EQ(reasons().find("no answer"), std::string::npos) << reasons();
+}
+
 TEST_F(RunControlTest, who_answers_nonsense_is_killed) {
   for (const QByteArray& nonsense : {QByteArray("{\"type\":\"hello\"}\n"), QByteArray("{\"type\":\"greeting\"}\n"),
                                      QByteArray("{\"no\":\"type\"}\n"), QByteArray("{\"type\":\"hello\",\"control\":\"one\"}\n")}) {

@@ -154,6 +154,18 @@ TEST(hosts_file, a_pipe_in_its_place_is_not_waited_for) {
   }
 }
 
+/// As one whose server answers with an error; else the next change would write it anew, with one host.
+TEST(hosts_file, one_of_which_it_is_not_known_that_it_is_not_there_is_not_taken_for_none) {
+  const QTemporaryDir folder;
+  const QString leads_to_itself = folder.filePath("hosts.yaml");
+  ASSERT_TRUE(QFile::link(leads_to_itself, leads_to_itself));
+  const auto read = read_hosts_file(leads_to_itself.toStdString(), true);
+  ASSERT_FALSE(read.hosts);
+  EXPECT_TRUE(read.errors.front().text().starts_with(leads_to_itself.toStdString() + ": cannot be read: ")) << read.errors.front().text();
+  ASSERT_TRUE(QFile(folder.filePath("file")).open(QIODevice::WriteOnly));
+  EXPECT_TRUE(read_hosts_file(folder.filePath("file/hosts.yaml").toStdString(), true).hosts) << "a folder that is none has none";
+}
+
 /// A person may keep it in a repository.
 TEST(hosts_file, a_link_stays_and_what_it_leads_to_is_written) {
   const QTemporaryDir folder;

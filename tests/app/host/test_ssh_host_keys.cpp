@@ -158,6 +158,46 @@ TEST_F(SshSessionTest, a_file_server_that_is_away_ends_what_needs_a_file_of_it) 
   }
 }
 
+/// What is told then depends on how the file ends.
+TEST_F(SshSessionTest, nor_does_one_hang_behind_an_answer_that_is_no) {
+  const QString away = folder.filePath("away");
+  ASSERT_TRUE(QFile(away).open(QIODevice::WriteOnly));
+  config.known_hosts_files = {away};
+  person.says_nothing = true;
+  open();
+  ASSERT_TRUE(wait_until([this] { return person.key_questions.size() == 1 || over; })) << told();
+  const SilentFile keeps_away(away);
+  person.key_answers[0](false);
+  ASSERT_TRUE(wait_until([this] { return over; }));
+  EXPECT_TRUE(problem.why.startsWith("h1: it takes too long to read " + away)) << told();
+}
+
+/// It was the one to ask for that machine.
+TEST_F(SshSessionTest, a_file_server_that_is_away_keeps_no_other_connection_from_asking_the_person) {
+  constexpr qint64 asks_ms_max = 10'000;  // the system keeps who waits for the file for 45 s
+  const QString away = folder.filePath("away");
+  ASSERT_TRUE(QFile(away).open(QIODevice::WriteOnly));
+  SshHostConfig by_away = config, well = config;
+  by_away.known_hosts_files = {away};
+  well.known_hosts_files = {folder.filePath("known_hosts")};
+  const auto hangs = make(by_away), waits = make(well);
+  person.says_nothing = true;
+  hangs->open();
+  ASSERT_TRUE(wait_until([this] { return person.key_questions.size() == 1; }));
+  const SilentFile keeps_away(away);
+  person.key_answers[0](true);
+  person.says_nothing = false;
+  person.accepts_keys = true;
+  waits->open();
+  ASSERT_TRUE(wait_until([&] { return hangs->state() == SshSession::State::ended; }));
+  EXPECT_TRUE(hangs->problem().why.startsWith("h1: it takes too long to read " + away)) << hangs->problem().text().toStdString();
+  const auto asked_ms = wait_ms([&] { return waits->state() >= SshSession::State::ready; });
+  ASSERT_TRUE(asked_ms);
+  EXPECT_LT(*asked_ms, asks_ms_max);
+  EXPECT_EQ(waits->state(), SshSession::State::ready) << waits->problem().text().toStdString();
+  EXPECT_EQ(person.key_questions.size(), 2u);
+}
+
 TEST_F(SshSessionTest, a_key_that_cannot_be_noted_lets_nobody_in_though_it_was_said_to_be_right) {
   person.accepts_keys = true;
   config.known_hosts_files = {"/dev/full"};

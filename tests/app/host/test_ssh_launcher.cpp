@@ -332,6 +332,43 @@ TEST_F(SshLauncherTest, nor_is_it_where_sftp_is_begun_through_the_shell_that_rea
   EXPECT_TRUE(failure.contains("it says \"too much too much")) << told();
 }
 
+/// Each step has its own time in a check, which is green; in a start they share it.
+TEST_F(SshLauncherTest, a_login_script_that_takes_its_time_at_each_step_costs_no_start) {
+  lab->change_sshd(1, "s|internal-sftp|/usr/lib/openssh/sftp-server|");
+  const auto as_before = qScopeGuard([] { lab->change_sshd(1, "s|/usr/lib/openssh/sftp-server|internal-sftp|"); });
+  const LoginScript script(*lab, 1);
+  script.set("sleep 4");
+  make(lab->host(1));
+  launcher->set_is_start();
+  ASSERT_TRUE(gets_put()) << told();
+  launcher->start("n2nq-broker");
+  EXPECT_TRUE(wait_until([this] { return started || !failure.isEmpty(); }) && started) << told();
+  script.remove();
+  launcher.reset();
+  EXPECT_TRUE(wait_until([] { return lab->programs(1).isEmpty(); }));
+}
+
+/// Another process may have its number by then.
+TEST_F(SshLauncherTest, who_has_ended_is_not_made_to_stand_still) {
+  QDir().mkpath(folder.filePath("bin"));
+  QFile program(folder.filePath("bin/n2nq-broker"));
+  ASSERT_TRUE(program.open(QIODevice::WriteOnly));
+  program.write("#!/bin/sh\n[ \"$1\" != --version ] || exec echo n2nq-broker " N2NQ_VERSION "\nsleep 4722 &\nexit 4\n");
+  program.close();
+  pool = std::make_unique<HostPool>(person, folder.filePath("bin"));
+  make(lab->host(1));
+  ASSERT_TRUE(gets_put()) << told();
+  QString not_paused;
+  QObject::connect(launcher.get(), &Launcher::not_paused, [&](const QString& why) { not_paused = why; });
+  QObject::connect(launcher.get(), &Launcher::exited, [this] { launcher->pause(); });
+  launcher->start("n2nq-broker");
+  EXPECT_TRUE(wait_gone()) << told();
+  lab->inside(1, {"pkill", "-f", "^sleep 4722"});
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->code, 4);
+  EXPECT_EQ(not_paused, "");
+}
+
 TEST_F(SshLauncherTest, who_logs_in_as_root_is_served_alike) {
   Host host = lab->host(2);
   host.user = "root";

@@ -94,6 +94,22 @@ TEST_F(SshSessionTest, a_command_has_ended_though_a_child_of_it_holds_its_output
   EXPECT_EQ(run("echo on").out, "on\n") << "the connection goes on";
 }
 
+/// Its output may still be under way then.
+TEST_F(SshSessionTest, how_a_command_has_ended_is_known_though_the_link_is_cut_behind_that) {
+  ASSERT_TRUE(gets_in()) << told();
+  std::optional<SshExit> exit;
+  bool exited = false;
+  SshExec exec(*session, "sleep 4721 & exit 3");  // which holds its output for longer than that takes
+  QObject::connect(&exec, &SshExec::exited, [&] { exited = true; });
+  QObject::connect(&exec, &SshExec::ended, [&](const SshExit& how) { exit = how; });
+  EXPECT_TRUE(wait_until([&] { return exited; }));
+  lab->kill_sessions(1);
+  EXPECT_TRUE(wait_until([&] { return exit.has_value(); }));
+  lab->inside(1, {"pkill", "-f", "^sleep 4721"});
+  ASSERT_TRUE(exit);
+  EXPECT_EQ(exit->code, 3);
+}
+
 TEST_F(SshSessionTest, a_command_that_never_stops_talking_does_not_keep_others_from_being_heard) {
   ASSERT_TRUE(gets_in()) << told();
   qint64 said_bytes = 0;

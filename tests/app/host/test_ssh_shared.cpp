@@ -10,6 +10,7 @@
 #include <atomic>
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "app/host/ssh_threads.h"
 
@@ -29,10 +30,31 @@ struct SshSharedTest : ::testing::Test {
   Clock::time_point looked_at;
   Clock::duration held_up{};  // between looks, by a busy machine
 
-  void begin_step() {
+  void begin_step(SshProblem::Kind kind = SshProblem::Kind::silent) {
     began = looked_at = Clock::now();
     held_up = {};
-    shared->begin_step(step_ms, {SshProblem::Kind::silent, "took too long", is_slow});
+    shared->begin_step(step_ms, {kind, "took too long", is_slow});
+  }
+  /// Of this machine with itself: its two ends.
+  static std::pair<OwnedFd, OwnedFd> connection() {
+    const OwnedFd listens(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const place = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_TRUE(::bind(listens.get(), place, size) == 0 && ::listen(listens.get(), 1) == 0 && ::getsockname(listens.get(), place, &size) == 0);
+    OwnedFd ours(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(ours.get(), place, size), 0);
+    return {std::move(ours), OwnedFd(::accept(listens.get(), nullptr, nullptr))};
+  }
+  /// By its other end, and the kernel of this one knows.
+  static void reset(const OwnedFd& ours, OwnedFd& theirs) {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    ASSERT_EQ(::setsockopt(theirs.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+    theirs.reset();
+    pollfd is_over{ours.get(), 0, 0};
+    ASSERT_EQ(::poll(&is_over, 1, static_cast<int>(patience.count())), 1);
   }
   /// As a session's owner does a few times a second while its thread runs.
   void look() {
@@ -95,6 +117,23 @@ TEST_F(SshSharedTest, the_time_in_which_this_bench_stood_still_does_not_count) {
   EXPECT_TRUE(shared->closed());
 }
 
+/// Also where the thread goes on before its owner looks, or is between two steps.
+TEST_F(SshSharedTest, nor_does_it_of_what_reaching_the_host_may_take) {
+  const std::pair<const char*, std::function<void()>> goes_on_with[] = {{"a look", [this] { look(); }},
+                                                                        {"a step", [this] { begin_step(); }}};
+  for (const bool in_a_step : {true, false}) {
+    for (const auto& [what, go_on] : goes_on_with) {
+      shared = std::make_shared<SshShared>(&owner);
+      shared->begin_reach();
+      if (in_a_step) begin_step();
+      const int before_ms = shared->reach_left_ms();
+      stand_still();
+      go_on();
+      EXPECT_GT(shared->reach_left_ms(), before_ms - own_standstill_min.count()) << what << ", in a step: " << in_a_step;
+    }
+  }
+}
+
 TEST_F(SshSharedTest, a_step_that_began_after_a_standstill_has_its_own_time_and_no_more) {
   look();
   stand_still();
@@ -105,30 +144,31 @@ TEST_F(SshSharedTest, a_step_that_began_after_a_standstill_has_its_own_time_and_
 
 /// What is sent there is not answered for as long as the step may take: which of both is seen first, that or its end, is up to the machine.
 TEST_F(SshSharedTest, a_connection_that_the_kernel_has_given_up_is_lost_and_not_slow) {
-  const OwnedFd listens(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const place = reinterpret_cast<sockaddr*>(&address);
-  ASSERT_TRUE(::bind(listens.get(), place, size) == 0 && ::listen(listens.get(), 1) == 0 && ::getsockname(listens.get(), place, &size) == 0);
   for (const bool given_up : {false, true}) {
-    const OwnedFd ours(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    ASSERT_EQ(::connect(ours.get(), place, size), 0);
-    OwnedFd theirs(::accept(listens.get(), nullptr, nullptr));
+    auto [ours, theirs] = connection();
     shared = std::make_shared<SshShared>(&owner);
     shared->watch_socket(ours.get());
     if (given_up) {
-      const linger at_once{.l_onoff = 1, .l_linger = 0};
-      ASSERT_EQ(::setsockopt(theirs.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
-      theirs.reset();
-      pollfd is_over{ours.get(), 0, 0};
-      ASSERT_EQ(::poll(&is_over, 1, static_cast<int>(patience.count())), 1);
+      ASSERT_NO_FATAL_FAILURE(reset(ours, theirs));
     }
     begin_step();
     closed_after_ms();
     EXPECT_EQ(shared->why_closed().kind, given_up ? SshProblem::Kind::lost : SshProblem::Kind::silent);
     EXPECT_EQ(shared->why_closed().what_to_do, given_up ? still_there : is_slow);
+  }
+}
+
+/// A file of this machine, or the agent.
+TEST_F(SshSharedTest, what_is_not_up_to_the_connection_keeps_its_advice_where_that_is_lost_meanwhile) {
+  auto [ours, theirs] = connection();
+  ASSERT_NO_FATAL_FAILURE(reset(ours, theirs));
+  for (const SshProblem::Kind kind : {SshProblem::Kind::settings, SshProblem::Kind::login}) {
+    shared = std::make_shared<SshShared>(&owner);
+    shared->watch_socket(ours.get());
+    begin_step(kind);
+    closed_after_ms();
+    EXPECT_EQ(shared->why_closed().kind, kind);
+    EXPECT_EQ(shared->why_closed().what_to_do, is_slow);
   }
 }
 

@@ -110,6 +110,40 @@ TEST_F(CaseReport, SaysOfOverlaidCasesWhichOfThemARemarkIsOf) {
   EXPECT_EQ(figures[0].remarks.last(), "B: drawn over other values, left out.");
 }
 
+TEST_F(CaseReport, NamesWhatMakesItsLatenciesIncomparableWhereNoAxisDoes) {
+  int made = 0;
+  const auto case_with = [&](const char* in_place_of, const char* text) {
+    const ReadCase read = read_case_text(QByteArray(small_case).replace(in_place_of, text).toStdString(), "small.yaml");
+    EXPECT_TRUE(read.file) << (read.errors.empty() ? "" : read.errors.front().text());
+    QStringList errors;
+    const auto its_plan = read.file ? CasePlan::make(*read.file, {.scale = Scale::thesis}, errors) : std::nullopt;
+    const QString path = place.filePath(QString("case-%1").arg(++made));
+    EXPECT_TRUE(its_plan && CaseFolder::make(place.path(), path, "small", *its_plan, "0.1.0 abc", QDateTime::currentDateTime(), error))
+        << errors.join('\n').toStdString() << error.toStdString();
+    return path;
+  };
+  const auto told = [&](const QString& path) {
+    const auto report = report_of_case(path, error);
+    EXPECT_TRUE(report) << error.toStdString();
+    if (!report) return QStringList("no report");
+    QStringList words = report->figures.front().remarks.filter("Made with");
+    for (const auto& row : report->appendix.front().rows) {
+      if (cell_text(row[0]) == "made with") words += cell_text(row[1]);
+    }
+    return words;
+  };
+  EXPECT_EQ(told(folder), QStringList()) << "all is as usual";
+  const QString all = QString::fromUtf8("N2NQ spins for 50 µs, receivers are not kept off N2NQ's core, by Unix-domain sockets");
+  EXPECT_EQ(told(case_with("settings: {", "settings: { transport: unix, broker: { spin_us: 50, keep_core: false },")),
+            QStringList({"Made with: " + all + '.', all}));
+  EXPECT_EQ(told(case_with("figures:", "scales: { thesis: { settings: { broker.io: io_uring } } }\nfigures:")),
+            QStringList({"Made with: N2NQ writes by io_uring.", "N2NQ writes by io_uring"}));
+  EXPECT_EQ(told(case_with("values: [1, 2]", "values: [{ name: 1 by Unix, value: 1, set: { transport: unix } }]")), QStringList());
+  const auto figures = figures_of_cases({case_with("settings: {", "settings: { transport: unix,"), folder});
+  ASSERT_EQ(figures.size(), 1u);
+  EXPECT_TRUE(figures[0].remarks.contains("A: Made with: by Unix-domain sockets.")) << figures[0].remarks.join('\n').toStdString();
+}
+
 TEST_F(CaseReport, RunsThatCountAndThoseThatItTookAreKnownWithoutReadingWhatTheyMeasured) {
   EXPECT_EQ(CaseFolder::runs_that_count(folder), 0) << "it sent nothing";
   const CaseSchedule schedule(*plan);
