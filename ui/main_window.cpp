@@ -39,8 +39,9 @@ constexpr int pages_by_key_max = 9;
 const char* const first_preset = "quick";
 const QString preset_topic = QStringLiteral("preset"), taken_over_topic = QStringLiteral("taken over"),
               refused_topic = QStringLiteral("refused"), results_topic = QStringLiteral("results"),
+              results_listed_topic = QStringLiteral("results listed"),
               cases_topic = QStringLiteral("cases"), cases_refused_topic = QStringLiteral("cases refused"),
-              cases_listed_topic = QStringLiteral("cases listed"),
+              cases_listed_topic = QStringLiteral("cases listed"), cases_remarks_topic = QStringLiteral("cases remarks"),
               log_topic = QStringLiteral("log");
 const QString bench_name = QStringLiteral("Bench");
 const QString charts_name = QStringLiteral("Charts");
@@ -265,6 +266,8 @@ void MainWindow::connect_parts() {
   connect(results_page_, &ResultsPage::told, this, [this](const QString& text, bool bad) {
     messages_->replace(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, results_topic);
   });
+  connect(results_page_, &ResultsPage::list_remarked, this,
+          [this](const QString& remark) { messages_->replace(MessageBar::Kind::remark, remark, results_listed_topic); });
   connect_cases();
   closing_ = new Closing(*this, actions_, cases_->desk(), *messages_, this);
   connect(closing_, &Closing::agreed, this, &MainWindow::remember);
@@ -298,6 +301,9 @@ void MainWindow::connect_cases() {
   connect(cases_, &CasesPage::told, this, [this](const QString& text, bool bad) {
     messages_->replace(bad ? MessageBar::Kind::bad : MessageBar::Kind::remark, text, cases_topic);
   });
+  connect(&desk, &CasesDesk::remarked, this,
+          [this](const QString& text) { messages_->add(MessageBar::Kind::remark, text, cases_remarks_topic); });
+  connect(&desk, &CasesDesk::asked_anew, this, [this] { messages_->withdraw(cases_remarks_topic); });
   const auto no_more_refused = [this] { messages_->withdraw(cases_refused_topic); };
   connect(&desk, &CasesDesk::refused, this, [this](const QString& why) {
     messages_->replace(MessageBar::Kind::bad, QStringLiteral("Not begun: ") + why, cases_refused_topic);
@@ -394,8 +400,8 @@ bool MainWindow::event(QEvent* event) {
   if (event->type() == QEvent::WindowActivate) {  // somebody may come from an editor
     hosts_.glance();
     if (cases_ != nullptr) cases_->refresh();
-    // What it does meanwhile ends with a look of its own; beside a run the list would take a core from it.
-    if (results_page_ != nullptr && !results_page_->is_busy() && !busy()) results_page_->refresh();
+    // Beside a run the list would take a core from it.
+    if (results_page_ != nullptr && !results_page_->will_list() && !busy()) results_page_->refresh();
   }
   return QMainWindow::event(event);
 }

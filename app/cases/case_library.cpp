@@ -161,14 +161,14 @@ QString CaseLibrary::copy(const LibraryCase& from, QString& error) const {
   return {};
 }
 
-// A file that is moved keeps its rights, and a link stays one.
+// A file that is moved keeps its rights and times, and a link stays one: when it was deleted stands in the name that it is kept by.
 std::optional<RemovedCase> CaseLibrary::remove(const QString& path, QString& error) {
   const QFileInfo file(path);
   const QString kept_in = file.dir().filePath(deleted_folder);
-  QDir().mkpath(kept_in);
-  int number = 1;
-  const auto kept = [&] { return QStringLiteral("%1/%2-%3").arg(kept_in).arg(number).arg(file.fileName()); };
-  while (is_there(kept())) ++number;
+  if (!QDir().mkpath(kept_in)) return error = QString("Cannot delete %1: cannot make the folder %2").arg(path, kept_in), std::nullopt;
+  qint64 deleted_ms = QDateTime::currentMSecsSinceEpoch();
+  const auto kept = [&] { return QStringLiteral("%1/%2-%3").arg(kept_in, QString::number(deleted_ms), file.fileName()); };
+  while (is_there(kept())) ++deleted_ms;
   const QString why = moved(path, kept());
   if (why.isEmpty()) return RemovedCase{path, kept()};
   return error = QString("Cannot delete %1, that is move it to %2: %3").arg(path, kept_in, why), std::nullopt;
@@ -180,11 +180,17 @@ QString CaseLibrary::restore(const RemovedCase& removed) {
   return why.isEmpty() ? QString() : QString("Cannot bring back %1: %2").arg(removed.path, why);
 }
 
+bool CaseLibrary::can_be_restored(const RemovedCase& removed) {
+  return is_there(removed.kept);
+}
+
 void CaseLibrary::forget_removed(std::chrono::seconds age) const {
-  const QDateTime before = QDateTime::currentDateTime().addSecs(-age.count());
+  const qint64 before_ms = QDateTime::currentDateTime().addSecs(-age.count()).toMSecsSinceEpoch();
   const QDir kept_in(QDir(folder_).filePath(deleted_folder));
-  for (const QFileInfo& file : kept_in.entryInfoList(QDir::Files | QDir::System | QDir::Hidden)) {
-    if (file.metadataChangeTime() <= before) QFile::remove(file.filePath());
+  for (const QString& name : kept_in.entryList(QDir::Files | QDir::System | QDir::Hidden)) {
+    bool was_deleted = false;
+    const qint64 deleted_ms = name.section(u'-', 0, 0).toLongLong(&was_deleted);
+    if (was_deleted && deleted_ms <= before_ms) QFile::remove(kept_in.filePath(name));
   }
 }
 

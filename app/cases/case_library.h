@@ -46,6 +46,8 @@ class CaseLibrary {
   static std::optional<RemovedCase> remove(const QString& path, QString& error);
   /// Moves it back; what has its place by now stays. Empty result: done.
   static QString restore(const RemovedCase& removed);
+  /// It was not brought back, nor deleted for good.
+  static bool can_be_restored(const RemovedCase& removed);
   /// Deletes for good what was deleted so long ago: another window may still bring back what was deleted later.
   void forget_removed(std::chrono::seconds age = std::chrono::hours(24)) const;
 

@@ -21,7 +21,7 @@ body { font: 14px/1.5 system-ui, "DejaVu Sans", sans-serif; color: #1D2129; back
 h1 { font-size: 22px; margin: 0 0 4px; } h2 { font-size: 18px; margin: 32px 0 8px; border-bottom: 1px solid #D9DCE1; }
 h3 { font-size: 15px; margin: 20px 0 6px; }
 .secondary { color: #5B6270; } .verdict { font-weight: 600; }
-.clean, .stopped { color: #1B7F46; } .degraded { color: #B36B00; } .broken { color: #C62828; }
+.clean, .stopped { color: #197742; } .degraded { color: #975A00; } .broken { color: #C62828; }
 figure { margin: 0 0 24px; break-inside: avoid; } figure svg { width: 100%; max-width: 720px; height: auto; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 12px; font-variant-numeric: tabular-nums; }

@@ -53,7 +53,7 @@ class Renderer {
 
   /// The window with what is open above it; only where the display can be read back.
   void save_screen(BenchWindow& bench, QWidget& above, const QString& name) {
-    if (!QTest::qWaitForWindowExposed(&above)) return;
+    if (!QTest::qWaitForWindowExposed(&above, n2nq::ui_test::deadline_ms)) return;
     QApplication::processEvents();
     const QPixmap all = bench.window().screen()->grabWindow(0);
     if (!all.isNull()) all.copy(bench.window().geometry()).save(QStringLiteral("%1/%2.png").arg(folder_, name));

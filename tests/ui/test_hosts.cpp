@@ -35,6 +35,18 @@ class TestHosts : public HostsPageTest {
     QVERIFY(bench->hosts().hosts().find("lab-1") == nullptr);
   }
 
+  void of_two_machines_that_are_removed_one_after_the_other_undo_brings_back_the_last_alone() {
+    for (const char* name : {"lab-1", "lab-2", "lab-3"}) bench->hosts().put(named(name));
+    table()->selectRow(1);
+    for (int times = 0; times < 2; ++times) QTest::keyClick(table(), Qt::Key_Delete);
+    QCOMPARE(bench->hosts().hosts().hosts.size(), 1u);
+    QVERIFY(bench->hosts().hosts().find("lab-3"));
+    QVERIFY(bench->click("button_host_undo"));
+    QCOMPARE(bench->hosts().hosts().hosts.size(), 2u);
+    QVERIFY(bench->hosts().hosts().find("lab-2"));
+    QVERIFY(!bench->find<QAbstractButton>("button_host_undo")->isEnabled());
+  }
+
   void everything_is_reached_by_keyboard() {
     bench->hosts().put(named("lab-1"));
     table()->setFocus();

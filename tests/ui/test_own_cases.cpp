@@ -8,6 +8,7 @@
 #include <QDesktopServices>
 #include <QDir>
 #include <QFile>
+#include <QLineEdit>
 #include <QMenu>
 #include <QScopeGuard>
 #include <QTableView>
@@ -30,11 +31,12 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
 
   /// From the menu of the chosen row, by the right button or the Menu key; false: it cannot be chosen there.
   bool choose(const char* entry, QContextMenuEvent::Reason by) {
+    if (QApplication::activePopupWidget() != nullptr) return QTest::qFail("another menu is open", __FILE__, __LINE__), false;
     const QPoint at = table()->visualRect(table()->currentIndex()).center();
     QContextMenuEvent press(by, at, table()->viewport()->mapToGlobal(at));
     QCoreApplication::sendEvent(by == QContextMenuEvent::Mouse ? table()->viewport() : table(), &press);
     auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
-    if (menu == nullptr) return false;
+    if (menu == nullptr) return QTest::qFail("no menu opens", __FILE__, __LINE__), false;
     auto* action = menu->findChild<QAction*>(QLatin1String(entry));
     const bool can = action != nullptr && action->isEnabled();
     if (can) QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
@@ -101,6 +103,37 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(settled());
     QCOMPARE(cell(own, 1), QStringLiteral("My delay"));
     QVERIFY(QFile::remove(copy));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
+  }
+
+  void what_its_runs_remark_is_told_while_they_run_and_once() {
+    const QString path = bench->folder() + QStringLiteral("/cases/hasty.yaml");
+    const QByteArray sweep = n2nq::ui_test::file_text(bench->folder() + QStringLiteral("/cases/sweep.yaml"));
+    const QByteArray text = QByteArray(sweep)
+                                .replace("title: Small sweep\n", "title: Hasty\n")
+                                .replace("delay_ms: 10 } }", "delay_ms: 10 }, limits: { heartbeat_s: 4 } }")
+                                .replace("values: [1, 2, 3]", "values: [1, 2]");
+    QVERIFY(n2nq::ui_test::write_text(path, text));
+    bench->window().show_page(QStringLiteral("Bench"));
+    show_cases();
+    QCOMPARE(cell(own, 1), QStringLiteral("Hasty"));
+    for (int at = 0; at < static_cast<int>(desk().rows().size()); ++at) desk().set_ticked(at, at == own);
+    const QString remark = QStringLiteral("A heartbeat under 5 s may take a service for gone whose host is only busy.");
+    const auto times_told = [&] { return bench->messages().count(remark); };
+    // Each of its four runs has it; who begins it once more hears it once more.
+    for (int round = 0; round < 2; ++round) {
+      QVERIFY(bench->click(QStringLiteral("button_cases_run")));
+      QCOMPARE(times_told(), 0);
+      QVERIFY(BenchWindow::wait_for([&] { return times_told() == 1; }));
+      QVERIFY(desk().is_on());
+      QVERIFY(wait_off());
+      QVERIFY(settled());
+      QCOMPARE(row().runs_done, 4);
+      QCOMPARE(times_told(), 1);
+    }
+    QVERIFY(QFile::remove(path));
     bench->window().show_page(QStringLiteral("Bench"));
     show_cases();
     QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
@@ -275,12 +308,21 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(!desk().ticked_names().contains(QStringLiteral("own/mistake")));
     QVERIFY2(bench->messages().contains(QStringLiteral("Deleted: ") + path), qPrintable(bench->messages()));
     bench->window().activateWindow();  // shortcuts are an active window's, and here a menu that was open stays it
-    QTRY_COMPARE(QApplication::activeWindow(), &bench->window());
-    table()->setFocus();
-    QTest::keyClick(table(), Qt::Key_Z, Qt::ControlModifier);
-    QVERIFY(is_back());
-    QTest::keyClick(table(), Qt::Key_Delete);
+    QVERIFY(BenchWindow::wait_for([this] { return QApplication::activeWindow() == &bench->window(); }));
+    // Wherever the focus is on the page; in a text field it is that one's own.
+    auto* field = bench->find<QLineEdit>(QStringLiteral("case_repeats"));
+    QVERIFY(bench->type(QStringLiteral("case_repeats"), QStringLiteral("3")));
+    QTest::keyClick(field, Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(field->text(), QString());
     QVERIFY(gone());
+    for (QWidget* each : {static_cast<QWidget*>(bench->find<QTextBrowser>(QStringLiteral("case_notes"))), static_cast<QWidget*>(table())}) {
+      each->setFocus();
+      QTest::keyClick(each, Qt::Key_Z, Qt::ControlModifier);
+      QVERIFY(is_back());
+      table()->setFocus();
+      QTest::keyClick(table(), Qt::Key_Delete);
+      QVERIFY(gone());
+    }
     // Another one of its name stays.
     QVERIFY(n2nq::ui_test::write_text(path, "format: 1\n"));
     QVERIFY(choose("case_undo", QContextMenuEvent::Mouse));
@@ -304,6 +346,7 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(!choose("case_delete", QContextMenuEvent::Mouse));
     QTest::keyClick(table(), Qt::Key_Delete);
     QVERIFY(QFile::exists(path));
+    QVERIFY2(bench->messages().contains(QStringLiteral("Not deleted: A test case runs: pause or stop it")), qPrintable(bench->messages()));
     QVERIFY(bench->click(QStringLiteral("button_cases_stop")));
     QVERIFY(wait_off());
     QVERIFY(settled());
@@ -311,6 +354,55 @@ class TestOwnCases : public n2nq::ui_test::CasesPageTest {
     QVERIFY(gone());
     QVERIFY(QFile::exists(folder + QStringLiteral("/case.yaml")));
     QVERIFY(QDir(folder).removeRecursively());
+    // What is nowhere any more is offered once.
+    QVERIFY(QDir(bench->folder() + QStringLiteral("/cases/.deleted")).removeRecursively());
+    QVERIFY(choose("case_undo", QContextMenuEvent::Mouse));
+    QVERIFY2(bench->messages().contains(QStringLiteral("Cannot bring back ") + path), qPrintable(bench->messages()));
+    QVERIFY(!choose("case_undo", QContextMenuEvent::Mouse));
+  }
+
+  void several_that_are_deleted_and_brought_back_before_the_list_is_read_again_keep_their_ticks() {
+    const QString cases = bench->folder() + QStringLiteral("/cases/");
+    const QByteArray sweep = n2nq::ui_test::file_text(cases + QStringLiteral("sweep.yaml"));
+    QStringList paths;  // behind the small one
+    for (const char* name : {"tail-a", "tail-b", "tail-c"}) {
+      paths += cases + QLatin1String(name) + QStringLiteral(".yaml");
+      QVERIFY(n2nq::ui_test::write_text(paths.last(), sweep));
+    }
+    const auto read_again = [this] {
+      bench->window().show_page(QStringLiteral("Bench"));
+      show_cases();
+    };
+    const auto count = [this] { return static_cast<int>(desk().rows().size()); };
+    read_again();
+    QCOMPARE(count(), own + 4);
+    for (int at = 0; at < count(); ++at) desk().set_ticked(at, at == own + 1 || at == own + 3);
+    QVERIFY(n2nq::ui_test::write_text(paths.last(), "format: 1\n"));  // as half way through an edit
+    read_again();
+    QCOMPARE(desk().rows()[own + 3].state, CasesDesk::State::unreadable);
+    const QStringList ticked = {QStringLiteral("own/tail-a"), QStringLiteral("own/tail-c")};
+    QCOMPARE(desk().ticked_names(), ticked);
+    bench->window().activateWindow();
+    QVERIFY(BenchWindow::wait_for([this] { return QApplication::activeWindow() == &bench->window(); }));
+    table()->setFocus();
+    table()->setCurrentIndex(table()->model()->index(own + 1, 1));
+    QVERIFY(settled());
+    for (const QString& path : paths) {
+      QTest::keyClick(table(), Qt::Key_Delete);
+      QVERIFY2(!QFile::exists(path), qPrintable(bench->messages()));
+    }
+    QCOMPARE(desk().ticked_names(), QStringList());
+    QVERIFY(settled());
+    QCOMPARE(count(), own + 1);
+    QCOMPARE(table()->currentIndex().row(), own);
+    for (int times = 0; times < 3; ++times) QTest::keyClick(table(), Qt::Key_Z, Qt::ControlModifier);
+    QVERIFY(settled());
+    QCOMPARE(count(), own + 4);
+    QCOMPARE(desk().ticked_names(), ticked);
+    QCOMPARE(table()->currentIndex().row(), own + 1);
+    for (const QString& path : paths) QVERIFY(QFile::remove(path));
+    read_again();
+    QCOMPARE(cell(own, 1), QStringLiteral("Small sweep"));
   }
 };
 

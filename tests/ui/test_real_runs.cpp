@@ -284,7 +284,7 @@ void TestRealRuns::a_log_opens_while_it_grows() {
 
   // Ctrl+L opens the log of the selected service as well.
   table->selectRow(2);
-  QVERIFY(QTest::qWaitForWindowExposed(&bench.window()));
+  QVERIFY(QTest::qWaitForWindowExposed(&bench.window(), n2nq::ui_test::deadline_ms));
   bench.window().bench_page()->request_selected_log();
   int open = 0;
   for (QWidget* widget : QApplication::topLevelWidgets()) open += qobject_cast<ui::LogWindow*>(widget) ? 1 : 0;

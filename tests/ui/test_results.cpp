@@ -362,6 +362,23 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     QCOMPARE(rows(), 2);
   }
 
+  void what_is_wrong_with_the_list_is_told_until_it_is_not() {
+    const QString index = bench->folder() + QStringLiteral("/runs/.index.sqlite");
+    const QString why = QStringLiteral("The index %1 cannot be written").arg(index);
+    QVERIFY(QFile::remove(index) && QDir().mkpath(index));
+    page().refresh();
+    QVERIFY(settled());
+    QVERIFY2(bench->messages().contains(why), qPrintable(bench->messages()));
+    // Also behind what else is told of results.
+    table()->selectRow(0);
+    QVERIFY(bench->click(QStringLiteral("button_result_copy")));
+    QVERIFY2(bench->messages().contains(QStringLiteral("Copied: ")) && bench->messages().contains(why), qPrintable(bench->messages()));
+    QVERIFY(QDir().rmdir(index));
+    page().refresh();
+    QVERIFY(settled());
+    QVERIFY2(!bench->messages().contains(why), qPrintable(bench->messages()));
+  }
+
   void the_list_says_where_runs_were() {
     QCOMPARE(cell(0, ResultsModel::machines), QStringLiteral("local"));
     QVERIFY(bench->type(QStringLiteral("results_search"), QStringLiteral("local")));
@@ -434,6 +451,25 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
              qPrintable(QStringLiteral("%1 of %2").arg(width_px()).arg(needed_px)));
     view.resize(700, 600);
     QVERIFY2(BenchWindow::wait_for([&] { return width_px() < needed_px; }), qPrintable(QString::number(width_px())));
+  }
+
+  void a_head_that_is_cut_is_whole_under_the_mouse() {
+    const QString name = QStringLiteral("load-balancer,") + QString(80, u'n');
+    n2nq::app::Table runs{.id = QStringLiteral("runs"),
+                          .title = QStringLiteral("Runs"),
+                          .columns = {QStringLiteral("run"), name},
+                          .rows = {{QStringLiteral("0001"), QStringLiteral("clean")}},
+                          .doubts = {}};
+    n2nq::app::Report report;
+    report.tables = {runs};
+    n2nq::ui::ReportView view(bench->window().theme());
+    view.resize(600, 300);
+    view.show_report(report, {});
+    view.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&view, n2nq::ui_test::deadline_ms));
+    const auto* shown = view.findChild<QTableWidget*>(QStringLiteral("report_table"));
+    QVERIFY(shown->columnWidth(1) < shown->horizontalHeader()->sectionSizeHint(1));
+    QCOMPARE(shown->horizontalHeaderItem(1)->toolTip(), name);
   }
 
   void a_report_that_is_resized_shares_its_room_and_measures_no_cell_again() {
@@ -519,9 +555,25 @@ class TestResults : public n2nq::ui_test::ResultsPageTest {
     // As a command in a terminal leaves one.
     const QString runs = bench->folder() + QStringLiteral("/runs/"), folder = runs + QStringLiteral("2020-01-01T00-00-00-elsewhere");
     const QString of = QDir(runs).entryList({QStringLiteral("*broadcaster*")}, QDir::Dirs).first();
-    QVERIFY(QDir().mkpath(folder));
-    for (const char* name : {"settings.yaml", "summary.json"})
-      QVERIFY(QFile::copy(runs + of + '/' + QLatin1String(name), folder + '/' + QLatin1String(name)));
+    const auto leave_one = [&] {
+      QVERIFY(QDir().mkpath(folder));
+      for (const char* name : {"settings.yaml", "summary.json"})
+        QVERIFY(QFile::copy(runs + of + '/' + QLatin1String(name), folder + '/' + QLatin1String(name)));
+    };
+    leave_one();
+    QVERIFY(bench->come_back());
+    QVERIFY(BenchWindow::wait_for([this] { return rows() == 3; }));
+    QVERIFY(settled());
+    // Also while it exports one, which ends without a look at the list.
+    QVERIFY(QDir(folder).removeRecursively());
+    table()->selectRow(0);
+    QVERIFY(bench->click(QStringLiteral("button_result_export")));
+    QVERIFY(page().is_busy());
+    QEvent comes(QEvent::WindowActivate);  // by which it hears of that, before it can hear that the export is done
+    QCoreApplication::sendEvent(&bench->window(), &comes);
+    QVERIFY(settled());
+    QCOMPARE(rows(), 2);
+    leave_one();
     QVERIFY(bench->come_back());
     QVERIFY(BenchWindow::wait_for([this] { return rows() == 3; }));
     QVERIFY(settled());

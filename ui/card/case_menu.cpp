@@ -2,7 +2,6 @@
 #include "ui/card/case_menu.h"
 
 #include <QKeyEvent>
-#include <QShortcut>
 #include <QTableView>
 
 #include "ui/text/tooltip.h"
@@ -19,11 +18,6 @@ CaseMenu::CaseMenu(const CasesDesk& desk, QTableView* table, QWidget* parent) : 
   connect(table_, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
     if (table_->indexAt(at).isValid()) popup(table_->viewport()->mapToGlobal(at));
   });
-  auto* undo = new QShortcut(QKeySequence::Undo, parent);
-  undo->setContext(Qt::WidgetWithChildrenShortcut);
-  connect(undo, &QShortcut::activated, this, [this] {
-    if (!removed_.isEmpty()) emit undo_requested();
-  });
 }
 
 const CaseRow* CaseMenu::own_row() const {
@@ -33,12 +27,6 @@ const CaseRow* CaseMenu::own_row() const {
   return row.file.built_in ? nullptr : &row;
 }
 
-QString CaseMenu::why_not_removed(const CaseRow& row) const {
-  if (desk_.is_on()) return QStringLiteral("A test case runs: pause or stop it first");
-  if (!desk_.hold().isEmpty()) return desk_.hold();  // the list is read anew then, which takes a core
-  return row.is_elsewhere ? QStringLiteral("Another bench works on it") : QString();
-}
-
 QAction* CaseMenu::add(const char* object_name, const QString& text, const QString& tooltip) {
   QAction* action = addAction(text);
   action->setObjectName(QString::fromLatin1(object_name));
@@ -46,11 +34,11 @@ QAction* CaseMenu::add(const char* object_name, const QString& text, const QStri
   return action;
 }
 
-// The keys are shown only; what has them stands above. By paths: the list may be made anew while the menu is open.
+// The keys are shown only: the table has one, the page the other. By paths: the list may be made anew while the menu is open.
 void CaseMenu::fill() {
   clear();
   if (const CaseRow* row = own_row()) {
-    const QString path = row->file.path, why_not = why_not_removed(*row);
+    const QString path = row->file.path, why_not = desk_.why_not_changed(*row);
     connect(add("case_edit", QStringLiteral("Edit"), QStringLiteral("Opens its file, %1").arg(path)), &QAction::triggered, this,
             [this, path] { emit edit_requested(path); });
     QAction* remove = add("case_delete", QStringLiteral("Delete\tDel"),
@@ -76,7 +64,7 @@ bool CaseMenu::eventFilter(QObject* watched, QEvent* event) {
     return QMenu::eventFilter(watched, event);
   const CaseRow* row = own_row();
   const bool is_held = static_cast<QKeyEvent*>(event)->isAutoRepeat();  // Undo brings back one
-  if (row != nullptr && !is_held && why_not_removed(*row).isEmpty()) emit remove_requested(row->file.path);
+  if (row != nullptr && !is_held) emit remove_requested(row->file.path);
   return true;
 }
 

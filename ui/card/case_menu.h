@@ -13,8 +13,8 @@ namespace n2nq::ui {
 class CaseMenu : public QMenu {
   Q_OBJECT
  public:
-  /// Opens for the current row of the table (right button, Menu key), whose rows are the desk's. Delete has its key in the table, Undo
-  /// wherever the focus is in `parent` but in a text field.
+  /// Opens for the current row of the table (right button, Menu key), whose rows are the desk's. Delete has its key in the table; that
+  /// of Undo is the page's.
   CaseMenu(const CasesDesk& desk, QTableView* table, QWidget* parent);
   /// The name of the file that was deleted last; empty: there is none to bring back.
   void set_removed(const QString& name) { removed_ = name; }
@@ -29,8 +29,6 @@ class CaseMenu : public QMenu {
   QAction* add(const char* object_name, const QString& text, const QString& tooltip);
   /// The current row's; null: it comes with the program.
   const CaseRow* own_row() const;
-  /// Why it is not deleted now; empty: it can be.
-  QString why_not_removed(const CaseRow& row) const;
   bool eventFilter(QObject* watched, QEvent* event) override;
 
   const CasesDesk& desk_;

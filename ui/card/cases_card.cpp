@@ -128,10 +128,11 @@ CasesCard::CasesCard(CasesDesk& desk, app::HostBook& hosts, const QString& cases
   connect(&desk_, &CasesDesk::rows_changed, this, [this] {
     // The list was made anew: the same case stays chosen, unless another one was waited for.
     const auto& rows = desk_.rows();
-    const auto is_awaited = [this](const CasesDesk::Row& row) { return !row.file.built_in && row.file.name == awaited_own_; };
-    const auto awaited = std::find_if(rows.begin(), rows.end(), is_awaited);
-    if (awaited != rows.end()) {
-      if (awaited_ticked_) desk_.set_ticked(static_cast<int>(awaited - rows.begin()), true);
+    for (int row = 0; row < static_cast<int>(rows.size()); ++row) {
+      const app::LibraryCase& file = rows[static_cast<std::size_t>(row)].file;
+      if (file.built_in) continue;
+      if (awaited_ticked_.erase(file.name) > 0) desk_.set_ticked(row, true);
+      if (file.name != awaited_own_) continue;
       current_name_ = std::exchange(awaited_own_, {});
       current_is_own_ = true;
     }
@@ -229,7 +230,9 @@ bool CasesCard::eventFilter(QObject* watched, QEvent* event) {
 
 void CasesCard::toggle_current() {
   const int row = current_row();
-  if (row >= 0 && !desk_.is_on()) desk_.set_ticked(row, !desk_.rows()[static_cast<std::size_t>(row)].ticked);
+  if (row < 0 || desk_.is_on()) return;
+  const CasesDesk::Row& at = desk_.rows()[static_cast<std::size_t>(row)];
+  if (at.file.read.file) desk_.set_ticked(row, !at.ticked);
 }
 
 QWidget* CasesCard::make_choice() {
@@ -346,7 +349,7 @@ void CasesCard::select(int row) {
 
 void CasesCard::select_when_listed(const std::string& own_name, bool ticked) {
   awaited_own_ = own_name;
-  awaited_ticked_ = ticked;
+  if (ticked) awaited_ticked_.insert(own_name);
 }
 
 void CasesCard::choose_scale(app::Scale scale) {

@@ -4,6 +4,8 @@
 
 #include <QWidget>
 #include <array>
+#include <set>
+#include <string>
 
 #include "ui/model/cases_desk.h"
 #include "ui/theme/theme.h"
@@ -30,7 +32,8 @@ class CasesCard : public QWidget {
   /// The row that is shown; -1: none.
   int current_row() const;
   void select(int row);
-  /// One's own of this name, once the list is read again, whatever is chosen meanwhile; ticked where that is asked for.
+  /// One's own of this name, once the list is read again, whatever is chosen meanwhile; of several that are waited for the last one. Each
+  /// is ticked where that is asked for.
   void select_when_listed(const std::string& own_name, bool ticked);
   /// For the chosen row's file.
   CaseMenu* menu() const { return menu_; }
@@ -81,7 +84,7 @@ class CasesCard : public QWidget {
   std::string current_name_;  // of the chosen row
   bool current_is_own_ = false;
   std::string awaited_own_;  // to be chosen, once it is listed; while cases run, the list is not made anew
-  bool awaited_ticked_ = false;
+  std::set<std::string> awaited_ticked_;  // own ones, to be ticked then
   CaseMenu* menu_ = nullptr;
   CasesModel* model_ = nullptr;
   QTableView* table_ = nullptr;

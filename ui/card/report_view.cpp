@@ -20,6 +20,7 @@
 #include "app/settings/qt_text.h"
 #include "ui/chart/figure_view.h"
 #include "ui/text/figures.h"
+#include "ui/text/tooltip.h"
 #include "ui/widget/card.h"
 #include "ui/widget/whole_numbers.h"
 #include "ui/widget/whole_rows.h"
@@ -256,7 +257,7 @@ void ReportView::show_table(const app::Table& table) {
     const QString& key = table.columns[c];
     const QString words = table.read(key);
     auto* head = new QTableWidgetItem(head_lines(words));
-    if (words != key) head->setToolTip(key_tip.arg(key));
+    head->setToolTip(words != key ? key_tip.arg(key) : tooltip_of(words));  // a name may be longer than there is room
     numbers.push_back(table.has_numbers(static_cast<std::size_t>(c)));
     if (numbers.back()) head->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
     table_->setHorizontalHeaderItem(static_cast<int>(c), head);

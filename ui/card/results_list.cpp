@@ -29,11 +29,11 @@ namespace n2nq::ui {
 
 namespace {
 
-constexpr int column_px[] = {152, 176, 88, 70, 80, 84, 112, 116, 84, 62, 44};  // the last is never less than that
+constexpr int column_px[] = {152, 176, 88, 70, 80, 84, 112, 116, 84, 62, 60};  // the last is never less than that
 static_assert(std::size(column_px) == ResultsModel::column_count);
 // As the room goes: names, which tell runs apart, are long, few runs were on other machines, only figures between two clocks need their ±,
 // few runs were disturbed, and where there are no tags and notes their heads are enough.
-constexpr int name_px_max = 640, tags_px_max = 160, noted_px = 62, unnoted_px = 44, machines_px_max = 144, plain_p50_px = 84, plain_p99_px = 88,
+constexpr int name_px_max = 640, tags_px_max = 160, noted_px = 62, machines_px_max = 144, plain_p50_px = 84, plain_p99_px = 88,
               latency_px_max = 190, words_px_max = 200;
 constexpr int search_px = 200, combo_px = 124, compared_runs_max = 400;
 constexpr int days_of[] = {0, 1, 7, 30};  // of the days' combo box: any, today, …
@@ -84,8 +84,11 @@ QWidget* ResultsList::make_list() {
   card->body()->addWidget(make_filters());
 
   model_ = new ResultsModel(theme_, this);
-  table_ = described(new FocusTable(theme_), "results_table", QStringLiteral("Results, newest first"), QString());
+  table_ = described(new FocusTable(theme_), "results_table", QStringLiteral("Results"), QString());
   table_->setModel(model_);
+  table_->horizontalHeader()->setSortIndicator(ResultsModel::started, Qt::DescendingOrder);
+  table_->setSortingEnabled(true);
+  table_->horizontalHeader()->setSortIndicatorShown(false);  // the heads have an arrow of their own
   for (const int column : {ResultsModel::name, ResultsModel::machines}) table_->setItemDelegateForColumn(column, new MiddleElided<>(table_));
   table_->setShowGrid(false);
   table_->setWordWrap(false);
@@ -130,6 +133,7 @@ QWidget* ResultsList::make_filters() {
   kind_ =
       make_combo(theme_, "results_kind", QStringLiteral("Runs and test cases"), {"any kind", "test cases", "runs of cases", "single runs"});
   tag_ = make_combo(theme_, "results_tag", QStringLiteral("Tag"), {"any tag"});
+  tag_->hide();  // until there are any
   row->addWidget(search_);
   for (QComboBox* combo : {kind_, mode_, verdict_, days_, tag_}) {
     row->addWidget(combo);
@@ -205,8 +209,11 @@ void ResultsList::fit_columns() {
   const auto px_of = [&](double app::ResultEntry::*percentile, int with_bounds_px, int plain_px) {
     return std::max(bounds ? with_bounds_px : plain_px, std::min(px_of_text(model_->longest_latency(percentile)), latency_px_max));
   };
+  // With its arrow, also while the list is sorted by another one: a click on a head moves nothing.
+  const auto px_of_head = [&](ResultsModel::Column column) { return px_of_text(ResultsModel::sorted_head(column, Qt::AscendingOrder)); };
+  const auto least_px = [&](ResultsModel::Column column) { return std::max(column_px[column], px_of_head(column)); };
   const auto px_of_column = [&](ResultsModel::Column column, int most) {
-    return std::clamp(px_of_text(model_->longest_text(column)), column_px[column], most);
+    return std::clamp(px_of_text(model_->longest_text(column)), least_px(column), most);
   };
   const Fit fit{table_->viewport()->width(),
                 px_of_column(ResultsModel::name, name_px_max),
@@ -232,13 +239,15 @@ void ResultsList::fit_columns() {
     rest -= table_->columnWidth(column);
   }
   // What there is beyond the least of each goes to the name, as far as that needs it, then to machines, tags and notes.
-  const int tags_px_min = fit.notes ? noted_px : unnoted_px;
-  const int note_px_min = fit.notes ? noted_px : unnoted_px;
+  const int noted_px_min = fit.notes ? noted_px : 0;
+  const int tags_px_min = std::max(noted_px_min, px_of_head(ResultsModel::tags));
+  const int note_px_min = std::max(noted_px_min, px_of_head(ResultsModel::note));
+  const int machines_px_min = least_px(ResultsModel::machines);
   const auto wider_px = [](int least, int over, int needed) { return std::max(least, std::min(least + over, needed)); };
-  int over = rest - column_px[ResultsModel::name] - column_px[ResultsModel::machines] - tags_px_min - note_px_min;
+  int over = rest - column_px[ResultsModel::name] - machines_px_min - tags_px_min - note_px_min;
   const int name = wider_px(column_px[ResultsModel::name], over, fit.name_px);
   over -= name - column_px[ResultsModel::name];
-  const int machines = wider_px(column_px[ResultsModel::machines], over, fit.machines_px);
+  const int machines = wider_px(machines_px_min, over, fit.machines_px);
   table_->setColumnWidth(ResultsModel::name, name);
   table_->setColumnWidth(ResultsModel::machines, machines);
   table_->setColumnWidth(ResultsModel::tags, std::clamp((rest - name - machines) * 2 / 5, tags_px_min, tags_px_max));
@@ -301,11 +310,15 @@ void ResultsList::choose(const QStringList& folders) {
 }
 
 void ResultsList::refill_tags() {
+  // The list is read whenever the window comes to the front: what is open is not to be emptied for the same ones.
+  const QStringList tags = model_->all_tags();
+  if (tags == all_tags_) return;
+  all_tags_ = tags;
   const QSignalBlocker quiet(tag_);
   const QString present = tag_->currentIndex() > 0 ? tag_->currentText() : QString();
   tag_->clear();
   tag_->addItem(QStringLiteral("any tag"));
-  tag_->addItems(model_->all_tags());
+  tag_->addItems(tags);
   tag_->setCurrentIndex(std::max(0, tag_->findText(present)));
   tag_->setVisible(tag_->count() > 1);
   if (!present.isEmpty() && tag_->currentIndex() == 0) take_filter();  // nobody has that tag any more

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The list of all results with what narrows it, and note and tags of the one that is chosen. Decides nothing: it says what a person wants.
+// The list of all results with what narrows and sorts it, and note and tags of the one that is chosen. Decides nothing: it says what a
+// person wants.
 #pragma once
 
 #include <QWidget>
@@ -70,6 +71,7 @@ class ResultsList : public QWidget {
   ElidedLabel* chosen_ = nullptr;
   QString noted_;         // folder whose note the fields show
   QString removed_;       // what was deleted last; empty: nothing
+  QStringList all_tags_;  // that can be chosen
   QStringList reported_;  // sorted
   bool loading_ = true, refilling_ = false, moving_ = false, exporting_ = false;
   struct Fit {  // what the columns' widths were made for

@@ -12,6 +12,13 @@
 
 namespace n2nq::ui {
 
+namespace {
+
+constexpr qsizetype said_max = 200;
+const char* const another_works_on_it = "Another bench works on it";
+
+}  // namespace
+
 CasesDesk::CasesDesk(Parts parts, QObject* parent) : QObject(parent), parts_(std::move(parts)) {}
 
 // What a run that is killed with this says on its way is heard by nobody who asks here then.
@@ -75,7 +82,7 @@ void CasesDesk::take_rows(std::vector<Row> rows) {
 
 void CasesDesk::set_ticked(int row, bool ticked) {
   Row& at = rows_[static_cast<std::size_t>(row)];
-  if (!at.file.read.file || at.ticked == ticked) return;
+  if (at.ticked == ticked) return;
   at.ticked = ticked;
   emit row_changed(row);
   emit ticks_changed();
@@ -223,6 +230,8 @@ void CasesDesk::watch(int row) {
     emit figures_changed(row);
   });
   connect(runner, &app::CaseRunner::stood_still, this, [this, row] { on_stood_still(row); });
+  // Behind what the runner does with it: what a case ends by is told as that alone.
+  connect(runner, &app::CaseRunner::message, this, &CasesDesk::remark, Qt::QueuedConnection);
 }
 
 /// Also before there are figures, and when there are no more: while processes start and end.
@@ -265,6 +274,12 @@ void CasesDesk::refresh_hold() {
   emit hold_changed();
 }
 
+QString CasesDesk::why_not_changed(const Row& row) const {
+  if (is_on()) return QStringLiteral("A test case runs: pause or stop it first");
+  if (row.is_elsewhere) return QString::fromLatin1(another_works_on_it);
+  return hold_;  // the list is read anew then, which takes a core
+}
+
 QString CasesDesk::why_not_now() {
   if (is_on() || asked_row_ >= 0) return QStringLiteral("A test case runs already");
   refresh_hold();
@@ -275,7 +290,7 @@ void CasesDesk::run(std::vector<int> rows, Begin how) {
   if (const QString why = why_not_now(); !why.isEmpty()) return emit refused(why);
   const bool any = !rows.empty();
   std::erase_if(rows, [this](int row) { return rows_[static_cast<std::size_t>(row)].is_elsewhere; });
-  if (any && rows.empty()) return emit refused(QStringLiteral("Another bench works on it"));
+  if (any && rows.empty()) return emit refused(QString::fromLatin1(another_works_on_it));
   std::vector<int> begun_anew;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(begun_anew),
                [&](int row) { return how == Begin::anew || rows_[static_cast<std::size_t>(row)].waits_to_begin(); });
@@ -289,6 +304,7 @@ void CasesDesk::run(std::vector<int> rows, Begin how) {
     const bool left_out = std::find(rows.begin(), rows.end(), row) == rows.end();
     if (left_out && at.state == State::queued) set_state(row, at.at_rest());
   }
+  forget_said();
   queue_ = std::move(rows);
   together_.clear();
   halting_ = Halt::none;
@@ -360,10 +376,11 @@ void CasesDesk::start(int row, Prepared prepared) {
 void CasesDesk::run_again(int row, const QStringList& folders) {
   if (const QString why = why_not_now(); !why.isEmpty()) return emit refused(why);
   const Row& at = rows_[static_cast<std::size_t>(row)];
-  if (at.is_elsewhere) return emit refused(QStringLiteral("Another bench works on it"));
+  if (at.is_elsewhere) return emit refused(QString::fromLatin1(another_works_on_it));
   if (!at.runner) return;
   again_ = app::RunsAgain(at.runner->results(), folders);
   if (!again_.any_to_come()) return;
+  forget_said();
   queue_.clear();
   together_ = {at.tick_name()};
   halting_ = Halt::none;
@@ -382,13 +399,29 @@ void CasesDesk::on_stood_still(int row) {
     if (at.state == State::queued) return;  // behind a pause: it is looked at meanwhile, and begins as it was asked to
     return set_state(row, done ? State::done : State::stopped);
   }
-  if (!keep->problem().isEmpty()) emit told(keep->problem(), true);
+  if (!keep->problem().isEmpty()) {
+    said_ += keep->problem();
+    emit told(keep->problem(), true);
+  }
   const bool goes_on = halting_ == Halt::none && keep->problem().isEmpty();
   if (goes_on && again_.any_to_come()) return keep->run_again(again_.next());
   const bool paused = halting_ == Halt::pause && keep->problem().isEmpty();
   set_state(row, done ? State::done : paused ? State::paused : State::stopped);
   if (!goes_on || !done) return halt();
   begin_next();
+}
+
+// Many runs have the same remark.
+void CasesDesk::remark(const QString& text) {
+  if (said_.contains(text)) return;
+  if (said_.size() >= said_max) said_.removeFirst();
+  said_ += text;
+  emit remarked(text);
+}
+
+void CasesDesk::forget_said() {
+  said_.clear();
+  emit asked_anew();
 }
 
 /// Nothing runs any more; what is queued stays so, for resume.

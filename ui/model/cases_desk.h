@@ -63,6 +63,8 @@ class CasesDesk : public QObject {
   const QString& hold() const { return hold_; }
   /// Asks for it anew.
   void refresh_hold();
+  /// Why neither a case's file nor its runs are touched now; empty: they may be.
+  QString why_not_changed(const Row& row) const;
   /// After the run in progress; what is queued waits.
   void pause();
   void stop_now();
@@ -106,6 +108,10 @@ class CasesDesk : public QObject {
   /// A case was begun with another build: answer() says what to do.
   void build_asked(const QString& text);
   void told(const QString& text, bool bad);
+  /// By a case's runs, or what was read of them: each text once for the cases that were asked for together.
+  void remarked(const QString& text);
+  /// Others were asked for: what those before remarked is not so of these.
+  void asked_anew();
   /// Which are not listed; empty: all are again.
   void not_all_listed(const QString& remark);
   void hold_changed();
@@ -146,6 +152,8 @@ class CasesDesk : public QObject {
   void watch_run(const app::CaseRunner& runner);
   void use(int row, Prepared prepared);
   void on_stood_still(int row);
+  void remark(const QString& text);
+  void forget_said();
   void halt();
   void refresh_counts(int row);
   void set_state(int row, State state);
@@ -165,6 +173,7 @@ class CasesDesk : public QObject {
   BackgroundJob listing_, opening_;
   std::vector<int> queue_;  // without the active one
   QStringList together_;    // the tick_name() of what was asked for together last
+  QStringList said_;        // what that has remarked, the latest of it
   int active_ = -1;
   app::RunsAgain again_;    // of what was asked for together last; none: runs are made for the first time
   enum class Halt { none, pause, stop };

@@ -64,6 +64,12 @@ QString latency_lines(const app::ResultEntry& of, int column) {
   return lines.join(QLatin1Char('\n'));
 }
 
+QString head_of(int column) {
+  static const QStringList heads = {"started", "run", "mode", "services", "machines", "verdict", QStringLiteral("p50 µs"),
+                                    QStringLiteral("p99 µs"), "deliveries", "tags", "note"};
+  return heads.value(column);
+}
+
 /// "▤ Delay · quick · 12 of 30 runs".
 QString case_text(const app::ResultEntry& entry) {
   const QString runs = entry.runs_planned > 0 ? QStringLiteral("%1 of %2 runs").arg(entry.runs_done).arg(entry.runs_planned)
@@ -82,10 +88,7 @@ ResultsModel::ResultsModel(const Theme& theme, QObject* parent) : QAbstractTable
 void ResultsModel::set_entries(std::vector<app::ResultEntry> entries) {
   // The same ones: a reset would take a click for the first one of a double click.
   const auto same = [](const app::ResultEntry& a, const app::ResultEntry& b) { return a.folder == b.folder; };
-  std::vector<std::size_t> shown;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (filter_.matches(entries[i])) shown.push_back(i);
-  }
+  std::vector<std::size_t> shown = arranged(entries);
   if (shown == shown_ && std::equal(entries.begin(), entries.end(), all_.begin(), all_.end(), same)) {
     all_ = std::move(entries);
     if (rowCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1));
@@ -93,25 +96,75 @@ void ResultsModel::set_entries(std::vector<app::ResultEntry> entries) {
   }
   beginResetModel();
   all_ = std::move(entries);
-  refilter();
+  show(std::move(shown));
   endResetModel();
 }
 
 void ResultsModel::set_filter(const app::ResultFilter& filter) {
   beginResetModel();
   filter_ = filter;
-  refilter();
+  show(arranged(all_));
   endResetModel();
 }
 
-void ResultsModel::refilter() {
-  shown_.clear();
-  rows_.clear();
-  for (std::size_t i = 0; i < all_.size(); ++i) {
-    if (!filter_.matches(all_[i])) continue;
-    rows_.insert(all_[i].folder, static_cast<int>(shown_.size()));
-    shown_.push_back(i);
+void ResultsModel::sort(int column, Qt::SortOrder order) {
+  emit layoutAboutToBeChanged({}, VerticalSortHint);
+  const std::vector<std::size_t> was = shown_;
+  sorted_by_ = column;
+  order_ = order;
+  show(arranged(all_));
+  const QModelIndexList before = persistentIndexList();
+  QModelIndexList after;
+  for (const QModelIndex& each : before)
+    after += index(row_of(all_[was[static_cast<std::size_t>(each.row())]].folder), each.column());
+  changePersistentIndexList(before, after);
+  emit layoutChanged({}, VerticalSortHint);
+  emit headerDataChanged(Qt::Horizontal, 0, column_count - 1);
+}
+
+ResultsModel::SortKey ResultsModel::sort_key(const app::ResultEntry& entry, int column) const {
+  const auto of_numbers = [](double first, double second = 0) { return SortKey{true, {first, second, QString()}}; };
+  switch (column) {
+    case services:
+      return entry.is_case && entry.senders <= 0 ? SortKey() : of_numbers(entry.senders, entry.receivers);
+    case p50:
+    case p99: {
+      const double value_us = latency_us(entry, column);
+      return std::isnan(value_us) ? SortKey() : of_numbers(value_us);
+    }
+    case deliveries:
+      return entry.finished() ? of_numbers(static_cast<double>(entry.deliveries)) : SortKey();
+    default: {
+      const QString words = column == verdict ? entry.verdict : text(entry, column);  // without its sign
+      return {!words.isEmpty() && words != dash(), {0, 0, words.toCaseFolded()}};
+    }
   }
+}
+
+std::vector<std::size_t> ResultsModel::arranged(const std::vector<app::ResultEntry>& entries) const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (filter_.matches(entries[i])) out.push_back(i);
+  }
+  const bool rises = order_ == Qt::AscendingOrder;
+  if (sorted_by_ == started) {
+    // As the index has them, where a case stands with its newest run.
+    if (rises) std::reverse(out.begin(), out.end());
+    return out;
+  }
+  std::vector<SortKey> keys(entries.size());
+  for (const std::size_t at : out) keys[at] = sort_key(entries[at], sorted_by_);
+  std::stable_sort(out.begin(), out.end(), [&keys, rises](std::size_t a, std::size_t b) {
+    if (keys[a].is_there != keys[b].is_there) return keys[a].is_there;
+    return rises ? keys[a].value < keys[b].value : keys[b].value < keys[a].value;
+  });
+  return out;
+}
+
+void ResultsModel::show(std::vector<std::size_t> shown) {
+  shown_ = std::move(shown);
+  rows_.clear();
+  for (std::size_t row = 0; row < shown_.size(); ++row) rows_.insert(all_[shown_[row]].folder, static_cast<int>(row));
 }
 
 bool ResultsModel::any_bound() const {
@@ -158,6 +211,11 @@ int ResultsModel::rowCount(const QModelIndex& parent) const {
 
 int ResultsModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : column_count;
+}
+
+// The arrow of the style would lie on the heads of numbers, which end where it is.
+QString ResultsModel::sorted_head(int column, Qt::SortOrder order) {
+  return (order == Qt::AscendingOrder ? QStringLiteral("↑ ") : QStringLiteral("↓ ")) + head_of(column);
 }
 
 QString ResultsModel::mode_words(QString mode) {
@@ -230,17 +288,22 @@ QVariant ResultsModel::data(const QModelIndex& index, int role) const {
 
 QVariant ResultsModel::headerData(int section, Qt::Orientation orientation, int role) const {
   if (orientation != Qt::Horizontal) return {};
-  static const QStringList titles = {"started", "run", "mode", "services", "machines", "verdict", QStringLiteral("p50 µs"),
-                                     QStringLiteral("p99 µs"), "deliveries", "tags", "note"};
-  if (role == Qt::DisplayRole) return titles.value(section);
+  const QString title = head_of(section);
+  const bool is_sorted = section == sorted_by_, rises = order_ == Qt::AscendingOrder;
+  if (role == Qt::DisplayRole) return is_sorted ? sorted_head(section, order_) : title;
+  if (role == Qt::AccessibleTextRole && is_sorted)
+    return title + (rises ? QStringLiteral(", ascending") : QStringLiteral(", descending"));
+  if (role == Qt::InitialSortOrderRole && section == started) return static_cast<int>(Qt::DescendingOrder);
   const bool is_number = section == p50 || section == p99 || section == deliveries || section == services;
   if (role == Qt::TextAlignmentRole) return QVariant((is_number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-  if (role == Qt::ToolTipRole && section == services) return QStringLiteral("Senders × receivers");
-  if (role == Qt::ToolTipRole && section == machines)
-    return QStringLiteral("Where N2NQ, senders and receivers ran, in this order; one name where all were on the same machine\n"
-                          "Of a test case: every machine of its runs");
-  if (role == Qt::ToolTipRole && (section == p50 || section == p99)) return QStringLiteral("Latency, from the actual send, in µs");
-  return {};
+  if (role != Qt::ToolTipRole) return {};
+  QString meaning = title;
+  if (section == services) meaning = QStringLiteral("Senders × receivers");
+  if (section == machines)
+    meaning = QStringLiteral("Where N2NQ, senders and receivers ran, in this order; one name where all were on the same machine\n"
+                             "Of a test case: every machine of its runs");
+  if (section == p50 || section == p99) meaning = QStringLiteral("Latency, from the actual send, in µs");
+  return meaning + QStringLiteral("\nA click sorts by it, another one the other way round");
 }
 
 }  // namespace n2nq::ui

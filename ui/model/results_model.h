@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Results as rows, newest first: those of the index that the filter lets through. Reads nothing itself.
+// Results as rows: those of the index that the filter lets through, newest first as it has them until another column is asked for. Reads
+// nothing itself.
 #pragma once
 
 #include <QAbstractTableModel>
 #include <QHash>
+#include <tuple>
 #include <vector>
 
 #include "app/results/result_index.h"
@@ -33,6 +35,8 @@ class ResultsModel : public QAbstractTableModel {
   /// Whether any of them has a note or tags.
   bool any_noted() const;
   QStringList all_tags() const;
+  /// Of a column, as it is while the list is sorted by it.
+  static QString sorted_head(int column, Qt::SortOrder order);
   /// "load balancer" of "load-balancer".
   static QString mode_words(QString mode);
 
@@ -40,9 +44,19 @@ class ResultsModel : public QAbstractTableModel {
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant data(const QModelIndex& index, int role) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+  /// Numbers as numbers, words whatever their case, and what has none behind all that have, either way round. Equal ones stay newest first,
+  /// and what is chosen stays chosen.
+  void sort(int column, Qt::SortOrder order) override;
 
  private:
-  void refilter();
+  struct SortKey {
+    bool is_there = false;
+    std::tuple<double, double, QString> value;
+  };
+  SortKey sort_key(const app::ResultEntry& entry, int column) const;
+  /// Which of them are shown, in the order of the rows.
+  std::vector<std::size_t> arranged(const std::vector<app::ResultEntry>& entries) const;
+  void show(std::vector<std::size_t> shown);
   QString text(const app::ResultEntry& entry, int column) const;
 
   const Theme& theme_;
@@ -50,6 +64,8 @@ class ResultsModel : public QAbstractTableModel {
   std::vector<std::size_t> shown_;
   QHash<QString, int> rows_;  // of what is shown, by folder
   app::ResultFilter filter_;
+  int sorted_by_ = started;
+  Qt::SortOrder order_ = Qt::DescendingOrder;
 };
 
 }  // namespace n2nq::ui

@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QShortcut>
 #include <QTextBrowser>
 #include <QTimer>
 #include <QUrl>
@@ -59,6 +60,10 @@ CasesPage::CasesPage(CasesDesk::Parts parts, Theme& theme, QWidget* parent)
   connect(list_->menu(), &CaseMenu::edit_requested, this, &CasesPage::edit_case);
   connect(list_->menu(), &CaseMenu::remove_requested, this, &CasesPage::remove_case);
   connect(list_->menu(), &CaseMenu::undo_requested, this, &CasesPage::restore_case);
+  // Wherever the focus is in here; a text field takes back what was typed into it.
+  auto* undo = new QShortcut(QKeySequence::Undo, this);
+  undo->setContext(Qt::WidgetWithChildrenShortcut);
+  connect(undo, &QShortcut::activated, this, &CasesPage::restore_case);
   connect(figure_, &CaseFigureCard::figure_chosen, this, &CasesPage::show_figure);
   connect(figure_, &CaseFigureCard::export_requested, this, &CasesPage::export_case);
   connect(figure_, &CaseFigureCard::run_again_requested, this, [this](const QStringList& folders) { desk_->run_again(row_, folders); });
@@ -207,10 +212,7 @@ void CasesPage::show_notes(const app::Figure& figure, const CasesDesk::Row& row)
 
 void CasesPage::refresh_again() {
   const bool known = row_ >= 0 && row_ < static_cast<int>(desk_->rows().size());
-  const bool elsewhere = known && desk_->rows()[static_cast<std::size_t>(row_)].is_elsewhere;
-  const QString why_not = desk_->is_on() ? QStringLiteral("A test case runs")
-                          : elsewhere    ? QStringLiteral("Another bench works on it")
-                                         : desk_->hold();
+  const QString why_not = known ? desk_->why_not_changed(desk_->rows()[static_cast<std::size_t>(row_)]) : QString();
   const bool possible = known && desk_->rows()[static_cast<std::size_t>(row_)].runner && why_not.isEmpty();
   figure_->set_again(possible, why_not.isEmpty() ? QStringLiteral("Nothing was run yet") : why_not);
 }
@@ -245,7 +247,9 @@ void CasesPage::edit_case(const QString& path) {
 void CasesPage::remove_case(const QString& path) {
   const auto& rows = desk_->rows();
   const auto found = std::find_if(rows.begin(), rows.end(), [&path](const CasesDesk::Row& each) { return each.file.path == path; });
-  if (found == rows.end() || desk_->is_on() || !desk_->hold().isEmpty() || found->is_elsewhere) return;  // by now, while the menu was open
+  if (found == rows.end()) return;  // by now, while the menu was open
+  if (const QString why_not = desk_->why_not_changed(*found); !why_not.isEmpty())
+    return emit told(QStringLiteral("Not deleted: ") + why_not, true);
   QString error;
   auto removed = app::CaseLibrary::remove(path, error);
   if (!removed) return emit told(error, true);
@@ -253,10 +257,24 @@ void CasesPage::remove_case(const QString& path) {
   list_->menu()->set_removed(QFileInfo(path).fileName());
   const auto row = static_cast<int>(found - rows.begin());
   desk_->set_ticked(row, false);  // nor is another one of that name in a later session
-  // The next one is chosen once it is gone; above it there are those that come with the program.
-  if (row == list_->current_row()) list_->select(row + 1 < static_cast<int>(rows.size()) ? row + 1 : row - 1);
+  if (row == list_->current_row()) list_->select(row_beside(row));  // which stays chosen once it is gone
   emit told(QStringLiteral("Deleted: %1 (Ctrl+Z brings it back)").arg(path), false);
   desk_->reload();
+}
+
+int CasesPage::row_beside(int row) const {
+  const auto& rows = desk_->rows();
+  // Deleted ones are listed until the list is read again.
+  const auto is_there = [&rows](int at) {
+    const app::LibraryCase& file = rows[static_cast<std::size_t>(at)].file;
+    return file.built_in || QFileInfo::exists(file.path);
+  };
+  for (int below = row + 1; below < static_cast<int>(rows.size()); ++below) {
+    if (is_there(below)) return below;
+  }
+  int above = row - 1;
+  while (above > 0 && !is_there(above)) --above;
+  return above;
 }
 
 void CasesPage::restore_case() {
@@ -264,10 +282,10 @@ void CasesPage::restore_case() {
   if (!desk_->hold().isEmpty()) return emit told(QStringLiteral("Nothing is brought back now: ") + desk_->hold(), true);
   const auto [removed, ticked] = removed_.back();
   const QString error = app::CaseLibrary::restore(removed);
-  if (error.isEmpty()) {
-    removed_.pop_back();
-  } else {
+  if (app::CaseLibrary::can_be_restored(removed)) {
     std::rotate(removed_.begin(), removed_.end() - 1, removed_.end());  // the others do not wait for it
+  } else {
+    removed_.pop_back();
   }
   list_->menu()->set_removed(removed_.empty() ? QString() : QFileInfo(removed_.back().file.path).fileName());
   if (!error.isEmpty()) return emit told(error, true);

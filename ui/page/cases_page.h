@@ -45,6 +45,8 @@ class CasesPage : public QWidget {
   void copy_case(int row);
   void edit_case(const QString& path);
   void remove_case(const QString& path);
+  /// The next one below this row whose file is there still, else the next one above; those that come with the program have none.
+  int row_beside(int row) const;
   void restore_case();
   void export_case();
   void refresh_again();

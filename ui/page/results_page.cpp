@@ -181,7 +181,7 @@ void ResultsPage::list_now() {
       [this](Listed listed) {
         list_->set_entries(std::move(listed.entries));
         // Once: a person who has dismissed it has read it.
-        if (std::exchange(remark_, listed.remark) != listed.remark && !listed.remark.isEmpty()) emit told(listed.remark, false);
+        if (std::exchange(remark_, listed.remark) != listed.remark) emit list_remarked(listed.remark);
         if (std::exchange(listed_, true)) return;
         // Behind the list, which it would hold up.
         forgetting_.start(

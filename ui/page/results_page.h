@@ -38,6 +38,8 @@ class ResultsPage : public QWidget {
   void refresh();
   ReportView* report_view() const { return view_; }
   bool is_busy() const;
+  /// It reads the list, or will behind what it moves. Whatever else it does ends without.
+  bool will_list() const { return listing_.is_on() || moving_.is_on(); }
   /// The folder of the run that is on in this window, which is not deleted; an empty text: none is.
   using RunFolder = std::function<QString()>;
   void set_run_folder(RunFolder run_folder) { run_folder_ = std::move(run_folder); }
@@ -53,6 +55,8 @@ class ResultsPage : public QWidget {
   void log_requested(const QString& title, const QString& path, const QString& text);
   /// For the window's message bar.
   void told(const QString& text, bool bad);
+  /// What is wrong with the list but prevents none; empty: nothing any more.
+  void list_remarked(const QString& remark);
 
  protected:
   void showEvent(QShowEvent* event) override;

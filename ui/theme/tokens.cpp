@@ -12,8 +12,8 @@ const Tokens& light_tokens() {
       .secondary = "#5B6270",
       .primary = "#124191",
       .on_primary = "#FFFFFF",
-      .good = "#1B7F46",
-      .warning = "#B36B00",
+      .good = "#197742",
+      .warning = "#975A00",
       .bad = "#C62828",
       .series = {"#124191", "#E08A00", "#C62828", "#2E9E5B", "#8A5CC2", "#00838F", "#6D4C41", "#5B6270"},
   };

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <QDateTime>
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <algorithm>
 #include <random>
@@ -92,15 +94,20 @@ TEST(case_library, puts_back_what_it_deleted_as_it_was_and_nothing_else) {
     QFile file(path);
     return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
   };
+  // As of a file that nobody has changed for longer than deleted ones are kept.
+  const auto make_old = [](const QString& of) {
+    QFile file(of);
+    return file.open(QIODevice::ReadWrite) && file.setFileTime(QDateTime::currentDateTime().addDays(-2), QFileDevice::FileModificationTime);
+  };
   QString error;
   EXPECT_FALSE(CaseLibrary::remove(path, error));
   EXPECT_TRUE(error.contains(path)) << error.toStdString();
-  ASSERT_TRUE(write(linked, text) && QFile::link(linked, path));
+  ASSERT_TRUE(write(linked, text) && make_old(linked) && QFile::link(linked, path));
   const auto removed = CaseLibrary::remove(path, error);
   ASSERT_TRUE(removed) << error.toStdString();
   EXPECT_FALSE(QFile::exists(path));
   EXPECT_TRUE(CaseLibrary(folder.path()).list().back().built_in) << "what was deleted is in no list";
-  ASSERT_TRUE(write(path, other));
+  ASSERT_TRUE(write(path, other) && make_old(path));
   const auto second = CaseLibrary::remove(path, error);
   ASSERT_TRUE(second) << error.toStdString();
   ASSERT_TRUE(write(path, other));
@@ -113,16 +120,46 @@ TEST(case_library, puts_back_what_it_deleted_as_it_was_and_nothing_else) {
   ASSERT_TRUE(QFile::remove(path) && QFile::link("../" + QFileInfo(elsewhere.path()).fileName() + "/linked.yaml", path));
   const auto relative = CaseLibrary::remove(path, error);
   ASSERT_TRUE(relative) << error.toStdString();
+  EXPECT_TRUE(CaseLibrary::can_be_restored(*relative));
   EXPECT_EQ(CaseLibrary::restore(*relative), "") << "though in the meantime it leads nowhere";
   EXPECT_EQ(read(), text);
-  ASSERT_TRUE(QFile::remove(path));
+  EXPECT_FALSE(CaseLibrary::can_be_restored(*relative));
+  ASSERT_TRUE(QFile::remove(path) && QFile::link(linked, path));
+  const auto link = CaseLibrary::remove(path, error);
+  ASSERT_TRUE(link) << error.toStdString();
+  const QFileInfo kept(link->kept);
+  const QString long_ago = QString::number(QDateTime::currentDateTime().addDays(-2).toMSecsSinceEpoch());
+  const QString old_one = kept.dir().filePath(long_ago + "-old.yaml"), no_case = kept.dir().filePath("what-a-person-put-there");
+  ASSERT_TRUE(write(old_one, text) && write(no_case, text));
   CaseLibrary(folder.path()).forget_removed();
-  EXPECT_EQ(CaseLibrary::restore(*second), "") << "a second window has begun";
+  EXPECT_FALSE(QFile::exists(old_one));
+  EXPECT_TRUE(QFile::exists(no_case));
+  EXPECT_EQ(CaseLibrary::restore(*link), "") << "a second window has begun";
+  EXPECT_EQ(QFile::symLinkTarget(path), linked);
+  ASSERT_TRUE(QFile::remove(path));
+  EXPECT_EQ(CaseLibrary::restore(*second), "");
   const auto third = CaseLibrary::remove(path, error);
   ASSERT_TRUE(third) << error.toStdString();
   CaseLibrary(folder.path()).forget_removed(std::chrono::seconds(-1));
   EXPECT_NE(CaseLibrary::restore(*third), "");
+  EXPECT_FALSE(CaseLibrary::can_be_restored(*third));
   EXPECT_TRUE(QFile::exists(linked));
+}
+
+TEST(case_library, deletes_from_a_folder_of_any_name_and_says_where_it_cannot) {
+  const QTemporaryDir place;
+  const QString folder = place.filePath("with%2Fand%3"), path = folder + "/mine.yaml", kept_in = folder + "/.deleted";
+  ASSERT_TRUE(QDir().mkpath(folder));
+  const auto make = [](const QString& file) { return QFile(file).open(QIODevice::WriteOnly); };
+  ASSERT_TRUE(make(path) && make(kept_in));
+  QString error;
+  EXPECT_FALSE(CaseLibrary::remove(path, error));
+  EXPECT_EQ(error, QString("Cannot delete %1: cannot make the folder %2").arg(path, kept_in));
+  ASSERT_TRUE(QFile::remove(kept_in));
+  const auto removed = CaseLibrary::remove(path, error);
+  ASSERT_TRUE(removed) << error.toStdString();
+  EXPECT_EQ(QFileInfo(removed->kept).path(), kept_in);
+  EXPECT_EQ(CaseLibrary::restore(*removed), "");
 }
 
 TEST(case_library, says_where_it_does_not_list_all) {

@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include "app/figure/figure_words.h"
+#include "tests/ui/support/bench_window.h"
 
 namespace n2nq::ui {
 
@@ -75,7 +76,7 @@ class TestCaseFigureCard : public QObject {
     card.resize(600, 700);
     card.show_figure(figure);
     card.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&card));
+    QVERIFY(QTest::qWaitForWindowExposed(&card, n2nq::ui_test::deadline_ms));
     auto* table = card.findChild<QTableWidget*>(QStringLiteral("case_table"));
     table->setCurrentCell(0, 1);
     const auto picture = [table](const QColor& color) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The list of results by itself: how its latencies are told, and which column has room for what.
+#include <QAbstractItemView>
+#include <QComboBox>
 #include <QHeaderView>
+#include <QPersistentModelIndex>
+#include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
 #include <cmath>
@@ -126,6 +130,143 @@ class TestResultsList : public QObject {
     const int needed_px = shown->fontMetrics().horizontalAdvance(text) + around_px;
     QVERIFY2(BenchWindow::wait_for([&] { return shown->columnWidth(ResultsModel::deliveries) >= needed_px; }), qPrintable(text));
     QVERIFY(shown->horizontalHeader()->length() <= shown->viewport()->width());
+  }
+
+  void a_click_on_a_head_sorts_by_it_and_takes_nobodys_choice_away() {
+    const auto run = [](const QString& name, double p50_us, qint64 deliveries) {
+      n2nq::app::ResultEntry out{};
+      out.folder = QStringLiteral("/runs/") + name;
+      out.name = name;
+      out.verdict = std::isnan(p50_us) ? QStringLiteral("unfinished") : QStringLiteral("clean");
+      out.p50_us = out.p99_us = p50_us;
+      out.deliveries = deliveries;
+      return out;
+    };
+    // As the index has them, the newest first.
+    std::vector<n2nq::app::ResultEntry> entries = {run(QStringLiteral("c"), 9.5, 100), run(QStringLiteral("A"), 10, 1000),
+                                                   run(QStringLiteral("d"), std::nan(""), 0), run(QStringLiteral("b"), 9.5, 90)};
+    ShownList list;
+    QVERIFY(QTest::qWaitForWindowExposed(&list, n2nq::ui_test::deadline_ms));
+    list.set_entries(entries);
+    auto* shown = list.findChild<QTableView*>(QStringLiteral("results_table"));
+    QHeaderView* heads = shown->horizontalHeader();
+    const auto text = [shown](int row) { return shown->model()->index(row, ResultsModel::name).data().toString(); };
+    const auto rows = [&] {
+      QStringList out;
+      for (int row = 0; row < shown->model()->rowCount(); ++row) out += text(row);
+      return out.join(u' ');
+    };
+    const auto click = [heads](int column) {
+      const QPoint middle(heads->sectionViewportPosition(column) + heads->sectionSize(column) / 2, heads->height() / 2);
+      QTest::mouseClick(heads->viewport(), Qt::LeftButton, {}, middle);
+    };
+    const auto head = [shown](int column) { return shown->model()->headerData(column, Qt::Horizontal).toString(); };
+    const auto chosen = [&list] {
+      QStringList out;
+      for (const n2nq::app::ResultEntry& entry : list.chosen()) out += entry.name;
+      out.sort();
+      return out.join(u' ');
+    };
+    QCOMPARE(rows(), QStringLiteral("c A d b"));
+    QCOMPARE(head(ResultsModel::started), QStringLiteral("↓ started"));
+    list.choose({QStringLiteral("/runs/A"), QStringLiteral("/runs/b")});
+    const auto is_kept = [&] { return chosen() == QStringLiteral("A b") && text(shown->currentIndex().row()) == QStringLiteral("A"); };
+    QVERIFY(is_kept());
+    // Numbers as numbers, of equal ones the newest first, and what has none behind them, either way round.
+    click(ResultsModel::p50);
+    QCOMPARE(rows(), QStringLiteral("c b A d"));
+    QCOMPARE(head(ResultsModel::p50), QStringLiteral("↑ p50 µs"));
+    QCOMPARE(head(ResultsModel::started), QStringLiteral("started"));
+    QVERIFY(is_kept());
+    click(ResultsModel::p50);
+    QCOMPARE(rows(), QStringLiteral("A c b d"));
+    QCOMPARE(head(ResultsModel::p50), QStringLiteral("↓ p50 µs"));
+    QVERIFY(is_kept());
+    click(ResultsModel::deliveries);
+    QCOMPARE(rows(), QStringLiteral("b c A d"));
+    QVERIFY(is_kept());
+    // So it stays when the list is read again, behind another run, and when it is narrowed.
+    entries.insert(entries.begin(), run(QStringLiteral("e"), 1, 95));
+    list.set_entries(entries);
+    QCOMPARE(rows(), QStringLiteral("b e c A d"));
+    QVERIFY(is_kept());
+    auto* verdicts = list.findChild<QComboBox*>(QStringLiteral("results_verdict"));
+    verdicts->setCurrentText(QStringLiteral("clean"));
+    QCOMPARE(rows(), QStringLiteral("b e c A"));
+    verdicts->setCurrentIndex(0);
+    list.choose({QStringLiteral("/runs/A"), QStringLiteral("/runs/b")});
+    click(ResultsModel::name);
+    QCOMPARE(rows(), QStringLiteral("A b c d e"));
+    QVERIFY(is_kept());
+    click(ResultsModel::started);
+    QCOMPARE(rows(), QStringLiteral("e c A d b"));
+    click(ResultsModel::started);
+    QCOMPARE(rows(), QStringLiteral("b d A c e"));
+    QCOMPARE(head(ResultsModel::started), QStringLiteral("↑ started"));
+    QVERIFY(is_kept());
+  }
+
+  void a_list_that_is_read_again_takes_nothing_from_under_the_hand() {
+    n2nq::app::ResultEntry run{};
+    run.folder = QStringLiteral("/runs/one");
+    run.name = QStringLiteral("one");
+    run.tags = {QStringLiteral("disk"), QStringLiteral("old")};
+    n2nq::app::ResultEntry other = run;
+    other.folder = QStringLiteral("/runs/two");
+    const LightTheme theme;
+    ResultsModel model(theme);
+    model.set_entries({run, other});
+    const QPersistentModelIndex note(model.index(1, ResultsModel::note));
+    const QSignalSpy reset(&model, &ResultsModel::modelReset);
+    other.note = QStringLiteral("before the new disk");
+    model.set_entries({run, other});
+    QVERIFY(note.isValid());
+    QCOMPARE(note.data().toString(), QStringLiteral("before the new disk"));
+    QCOMPARE(reset.size(), 0);
+    // Nor the tags out of a box that is open.
+    ShownList list;
+    QVERIFY(QTest::qWaitForWindowExposed(&list, n2nq::ui_test::deadline_ms));
+    auto* tags = list.findChild<QComboBox*>(QStringLiteral("results_tag"));
+    QVERIFY(!tags->isVisible());
+    list.set_entries({run, other});
+    QVERIFY(tags->isVisible());
+    tags->showPopup();
+    tags->view()->setCurrentIndex(tags->model()->index(2, 0));
+    list.set_entries({run, other});
+    QCOMPARE(tags->view()->currentIndex().row(), 2);
+    QTest::keyClick(tags->view(), Qt::Key_Return);
+    QCOMPARE(tags->currentText(), QStringLiteral("old"));
+  }
+
+  void a_head_has_room_for_its_arrow_and_a_click_on_it_moves_none() {
+    n2nq::app::ResultEntry run{};
+    run.folder = QStringLiteral("/runs/one");
+    run.name = QStringLiteral("one");
+    run.mode = QStringLiteral("broadcaster");
+    run.machines = QStringLiteral("local");
+    run.verdict = QStringLiteral("clean");
+    run.senders = run.receivers = 1;
+    ShownList list;
+    QVERIFY(QTest::qWaitForWindowExposed(&list, n2nq::ui_test::deadline_ms));
+    list.set_entries({run});
+    auto* shown = list.findChild<QTableView*>(QStringLiteral("results_table"));
+    QHeaderView* heads = shown->horizontalHeader();
+    QVERIFY(BenchWindow::wait_for([&] { return heads->length() == shown->viewport()->width(); }));
+    const auto widths = [shown] {
+      QList<int> out;
+      for (int column = 0; column < ResultsModel::column_count; ++column) out += shown->columnWidth(column);
+      return out;
+    };
+    const QList<int> before = widths();
+    constexpr int around_px = 12;
+    for (int column = 0; column < ResultsModel::column_count; ++column) {
+      shown->sortByColumn(column, Qt::AscendingOrder);
+      list.set_entries({run});
+      const QString head = shown->model()->headerData(column, Qt::Horizontal).toString();
+      QVERIFY(head.startsWith(QStringLiteral("↑ ")));
+      QVERIFY2(shown->columnWidth(column) >= heads->fontMetrics().horizontalAdvance(head) + around_px, qPrintable(head));
+      QCOMPARE(widths(), before);
+    }
   }
 
   void names_have_room_before_notes_and_are_whole_under_the_mouse() {

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "tests/ui/support/bench_window.h"
 #include "ui/card/charts_card.h"
 #include "ui/chart/axis_steps.h"
 #include "ui/chart/chart_history.h"
@@ -428,7 +429,7 @@ void TestCharts::a_reading_covers_no_curve() {
 
 void TestCharts::wheel_drag_and_keys_move_both_charts() {
   ShownCard card;
-  QVERIFY(QTest::qWaitForWindowExposed(&card));
+  QVERIFY(QTest::qWaitForWindowExposed(&card, n2nq::ui_test::deadline_ms));
   card.add_samples(0, 1500, 400);
   QWidget* plot = card.latency_chart()->viewport();
   const QPoint middle = plot->rect().center();

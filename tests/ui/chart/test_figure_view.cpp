@@ -5,6 +5,7 @@
 
 #include "app/figure/number_text.h"
 #include "tests/app/figure/sample_figures.h"
+#include "tests/ui/support/bench_window.h"
 #include "ui/chart/figure_view.h"
 
 using n2nq::app::FigureHit;
@@ -22,7 +23,7 @@ class TestFigureView : public QObject {
     view.set_figure(figure);
     view.resize(700, 460);
     view.show();
-    QVERIFY(QTest::qWaitForWindowExposed(&view));
+    QVERIFY(QTest::qWaitForWindowExposed(&view, n2nq::ui_test::deadline_ms));
     view.grab();
     QSignalSpy clicks(&view, &FigureView::point_clicked);
     QTest::mouseClick(&view, Qt::LeftButton, {}, view.place_of({2, 3}).toPoint());

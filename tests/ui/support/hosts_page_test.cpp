@@ -40,7 +40,7 @@ void HostsPageTest::init() {
   bench = std::make_unique<BenchWindow>();
   bench->window().show_page(QStringLiteral("Hosts"));
   bench->window().activateWindow();  // shortcuts are an active window's
-  QVERIFY(QTest::qWaitForWindowActive(&bench->window()));
+  QVERIFY(QTest::qWaitForWindowActive(&bench->window(), deadline_ms));
 }
 
 }  // namespace n2nq::ui_test

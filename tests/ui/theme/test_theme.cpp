@@ -112,12 +112,13 @@ void TestTheme::style_sheets_are_filled_completely() {
 void TestTheme::texts_are_readable_on_their_grounds() {
   constexpr double readable = 4.5;
   for (const Tokens* t : {&light_tokens(), &dark_tokens()}) {
-    for (const QColor& ground : {t->surface, t->background}) {
-      for (const QColor& text : {t->text, t->secondary, t->bad, t->good}) QVERIFY(contrast(text, ground) >= readable);
+    const QColor selected = mixed(t->primary, t->surface, 0.12);
+    for (const QColor& ground : {t->surface, t->background, selected}) {
+      for (const QColor& text : {t->text, t->secondary, t->bad, t->warning, t->good}) QVERIFY(contrast(text, ground) >= readable);
     }
     QVERIFY(contrast(t->on_primary, t->primary) >= readable);
     constexpr double seen = 3;  // a frame
-    for (const QColor& ground : {t->surface, t->background, t->border, mixed(t->primary, t->surface, 0.12)}) {
+    for (const QColor& ground : {t->surface, t->background, t->border, selected}) {
       QVERIFY(contrast(t->primary, ground) >= seen);
     }
     constexpr double visible = 2.5;
@@ -186,7 +187,7 @@ void TestTheme::headings_of_tables_stand_above_their_cells() {
   }
   table.resize(300, 120);
   table.show();
-  QVERIFY(QTest::qWaitForWindowExposed(&table));
+  QVERIFY(QTest::qWaitForWindowExposed(&table, n2nq::ui_test::deadline_ms));
   table.setCurrentCell(-1, -1);
   const QImage headings = table.horizontalHeader()->viewport()->grab().toImage();
   const QImage cells =

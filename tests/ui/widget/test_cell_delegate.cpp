@@ -6,6 +6,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include "tests/ui/support/bench_window.h"
 #include "ui/theme/theme.h"
 #include "ui/widget/focus_table.h"
 #include "ui/widget/middle_elided.h"
@@ -30,7 +31,7 @@ class TestCellDelegate : public QObject {
       table->setModel(&model);
       table->setSelectionBehavior(QAbstractItemView::SelectRows);
       table->show();
-      QVERIFY(QTest::qWaitForWindowExposed(table));
+      QVERIFY(QTest::qWaitForWindowExposed(table, n2nq::ui_test::deadline_ms));
       table->selectRow(0);
       for (int column = 0; column < model.columnCount(); ++column) {
         const auto picture = [&](const QColor& color) {

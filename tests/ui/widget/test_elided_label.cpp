@@ -6,6 +6,7 @@
 #include <QTest>
 #include <QTextDocument>
 
+#include "tests/ui/support/bench_window.h"
 #include "ui/widget/setting_fields.h"
 
 namespace {
@@ -67,7 +68,7 @@ void TestElidedLabel::more_height_shows_more_lines_where_it_grows() {
   label.set_grows();
   label.resize(200, 200);
   label.show();
-  QVERIFY(QTest::qWaitForWindowExposed(&label));
+  QVERIFY(QTest::qWaitForWindowExposed(&label, n2nq::ui_test::deadline_ms));
   label.set_text(sentence);
   QCOMPARE(label.text().simplified(), sentence);
   QCOMPARE(label.sizeHint().height(), 2 * label.fontMetrics().lineSpacing());
@@ -160,7 +161,7 @@ void TestElidedLabel::what_is_cut_off_is_copied_whole() {
   label.resize(200, 40);
   label.show();
   label.activateWindow();
-  QVERIFY(QTest::qWaitForWindowActive(&label));
+  QVERIFY(QTest::qWaitForWindowActive(&label, n2nq::ui_test::deadline_ms));
   QCOMPARE(copied_from(label), QStringLiteral("nothing"));  // and not an empty text
   label.set_text(sentence);
   QVERIFY(label.text().endsWith(u'…'));
@@ -177,7 +178,7 @@ void TestElidedLabel::a_problem_of_a_setting_is_copied_whole() {
   line.resize(60, 40);
   line.show();
   line.activateWindow();
-  QVERIFY(QTest::qWaitForWindowActive(&line));
+  QVERIFY(QTest::qWaitForWindowActive(&line, n2nq::ui_test::deadline_ms));
   form.set(QStringLiteral("senders.amount"), QStringLiteral("0"));
   const QString problem = QStringLiteral("✕ ") + form.problem(QStringLiteral("senders.amount"));
   QVERIFY2(line.text().endsWith(u'…') && line.text() != problem, qPrintable(line.text()));

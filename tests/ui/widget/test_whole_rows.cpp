@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <memory>
 
+#include "tests/ui/support/bench_window.h"
 #include "ui/widget/whole_rows.h"
 
 namespace {
@@ -23,7 +24,7 @@ class TestWholeRows : public QObject {
     all->addWidget(new WholeRows(table_));
     window_->resize(400, 333);
     window_->show();
-    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+    QVERIFY(QTest::qWaitForWindowExposed(window_.get(), n2nq::ui_test::deadline_ms));
   }
 
   void no_row_is_cut_at_any_height() {
