@@ -41,6 +41,11 @@ def undisturbed(one):
     return best
 
 
+def settings_of(work):
+    """What makes figures incomparable with those of other works where it is not as usual."""
+    return {name: getattr(work, name) for name in ("io", "spin_us", "keep_core", "transport")}
+
+
 def measure(work, pairs, seconds, seed, bare):
     """All sides of a work, `pairs` times in an order that changes."""
     figures = list(work.aims)
@@ -56,17 +61,20 @@ def measure(work, pairs, seconds, seed, bare):
             runner = run_bare if side.startswith("bare") else run
             against = side.removeprefix("bare-").removesuffix("-again")
             results[side].append(undisturbed(lambda: runner(work, against, seconds)))
-    return {"work": work.name, "title": work.title, "runs": results, "figures": {figure: judge(work, figure, results) for figure in figures}}
+    return {"work": work.name, "title": work.title, "settings": settings_of(work), "runs": results,
+            "figures": {figure: judge(work, figure, results) for figure in figures}}
 
 
 def measure_variant(variant, pairs, seconds, seed):
     """N2NQ without the change, again without it, and with it."""
     sides = ["without", "again", "with"]
     results = {side: [] for side in sides}
+    settings = {}
     order = random.Random(seed)
 
     def one(changed):
         with work_of(variant, changed) as work:
+            settings["with" if changed else "without"] = settings_of(work)
             return run(work, "broker", max(seconds, variant.seconds_min), variant.during if changed else None)
 
     for _ in range(pairs):
@@ -80,7 +88,7 @@ def measure_variant(variant, pairs, seconds, seed):
         figures[figure] = {"medians": {side: statistics.median(values[side]) for side in values}, "aa": aa, "ratio": ratio, "aim": aim,
                            "met": verdict(ratio, aim, aa, at_least=False, pairs=pairs)}
     longer = f" (runs of {variant.seconds_min:g} s)" if variant.seconds_min > seconds else ""
-    return {"variant": variant.name, "title": variant.title + longer, "runs": results, "figures": figures}
+    return {"variant": variant.name, "title": variant.title + longer, "settings": settings, "runs": results, "figures": figures}
 
 
 def print_table(measured):

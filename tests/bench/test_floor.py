@@ -4,7 +4,12 @@
 
 sides.run() raises when something is missing, doubled, out of order or damaged. Nothing here looks at a clock.
 """
+import json
+import subprocess
+import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 from figures import interval, verdict
 from judging import judge
@@ -76,6 +81,22 @@ class Figures(unittest.TestCase):
         median, low, high = interval([1.0, 1.1, 0.9, 1.05, 5.0])
         self.assertEqual(median, 1.05)
         self.assertTrue(0.9 <= low <= median <= high <= 5.0)
+
+
+class Kept(unittest.TestCase):
+    def test_settings_stand_beside_the_runs_which_are_judged_anew(self):
+        def bench(*arguments):
+            return subprocess.run([sys.executable, "-B", Path(__file__).with_name("bench.py"), *arguments], check=True, stdout=subprocess.PIPE,
+                                  text=True).stdout
+
+        with tempfile.TemporaryDirectory() as folder:
+            kept = Path(folder, "kept.json")
+            bench("--works", "one-to-one", "spin-one", "--pairs", "1", "--seconds", "0.2", "--json", kept)
+            told = json.loads(kept.read_text())
+            usual = {"io": "epoll", "spin_us": 0, "keep_core": True, "transport": "tcp"}
+            self.assertEqual([entry["settings"] for entry in told["works"]], [usual])
+            self.assertEqual([entry["settings"] for entry in told["variants"]], [{"without": usual, "with": {**usual, "spin_us": 2000}}])
+            self.assertIn(told["works"][0]["title"], bench("--judge", kept))
 
 
 if __name__ == "__main__":
