@@ -38,6 +38,7 @@ int note_that_a_passphrase_is_needed(const char*, char*, size_t, int, int, void*
 // An agent that does no more takes in nobody, and before long nobody can even wait for it; one that is busy does the next moment.
 constexpr std::chrono::milliseconds agent_knock_every{20};
 constexpr int agent_knocks_max = 50;
+constexpr int opening_ms_max = 60'000;  // of a key: it may be made to take long
 
 /// `socket` invalid: there is none, or it does not listen; or it is `full` of others that wait to be let in, for a second by now.
 struct AgentConnection {
@@ -301,13 +302,24 @@ bool KeyLogin::is_wanted(const SshIdentity& identity) {
 /// Null: not with that passphrase. A key may be made to take this machine seconds (ssh-keygen -a), which do not count.
 SshKeyHandle KeyLogin::open(const QString& file, const Secret& passphrase) {
   SshShared& shared = steps_.link().shared();
+  const QString& name = steps_.link().target().name;
   steps_.link().begin_files({file});
   QFile closed(file);
   const QByteArray text = closed.open(QIODevice::ReadOnly) ? closed.readAll() : QByteArray();
+  shared.check();
+  if (text.isEmpty()) {  // that says nothing about the passphrase
+    throw SshError(SshProblem::Kind::settings, QString("%1: the key file %2 cannot be read any more: %3").arg(name, file, closed.errorString()),
+                   "Try again when it is there");
+  }
   shared.end_step();
   const int left_ms = shared.reach_left_ms();
+  shared.begin_step(opening_ms_max, {SshProblem::Kind::settings,
+                                     QString("%1: this machine does not open the key %2 within %3 s").arg(name, file).arg(opening_ms_max / 1000),
+                                     "Make it with fewer rounds: ssh-keygen -p -a 16 -f " + file});
   ssh_key opened = nullptr;
   ssh_pki_import_privkey_base64(text.constData(), passphrase.text(), nullptr, nullptr, &opened);
+  shared.check();
+  shared.end_step();
   shared.begin_reach(left_ms);
   return SshKeyHandle(opened);
 }

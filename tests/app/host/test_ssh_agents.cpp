@@ -2,8 +2,11 @@
 // How a person's SSH agent is asked: in turn, in time, and only for keys that are meant.
 #include "app/host/ssh_session.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <QDir>
 #include <QFile>
@@ -19,6 +22,23 @@ namespace {
 using testing::Agent;
 using testing::AgentGate;
 using testing::SshSessionTest;
+
+/// As many connections to that socket as can wait to be let in.
+std::vector<OwnedFd> fill(const QString& socket_path) {
+  std::vector<OwnedFd> waiting;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const QByteArray path = socket_path.toLocal8Bit();
+  std::copy(path.begin(), path.end(), address.sun_path);
+  for (;;) {
+    OwnedFd one(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (::connect(one.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      EXPECT_EQ(errno, EAGAIN);
+      return waiting;
+    }
+    waiting.push_back(std::move(one));
+  }
+}
 
 TEST_F(SshSessionTest, a_key_that_the_agent_has_needs_no_passphrase) {
   const Agent agent(folder, {lab->key_file()});

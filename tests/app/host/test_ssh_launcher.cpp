@@ -337,7 +337,7 @@ TEST_F(SshLauncherTest, a_login_script_that_takes_its_time_at_each_step_costs_no
   lab->change_sshd(1, "s|internal-sftp|/usr/lib/openssh/sftp-server|");
   const auto as_before = qScopeGuard([] { lab->change_sshd(1, "s|/usr/lib/openssh/sftp-server|internal-sftp|"); });
   const LoginScript script(*lab, 1);
-  script.set("sleep 4");
+  script.set("sleep 6");
   make(lab->host(1));
   launcher->set_is_start();
   ASSERT_TRUE(gets_put()) << told();

@@ -2,10 +2,6 @@
 // Whom a real sshd lets in: by keys, by passwords and codes.
 #include "app/host/ssh_session.h"
 
-#include <errno.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include <QFile>
 #include <QFileInfo>
 #include <QScopeGuard>
@@ -104,23 +100,6 @@ TEST_F(SshSessionTest, a_question_that_is_withdrawn_with_the_jump_host_was_not_d
   EXPECT_TRUE(person.secret_questions[0].asked_by.isNull());
   EXPECT_TRUE(was_closed) << "else its answer would be heard";
   EXPECT_EQ(secrets->declines(), 0);
-}
-
-/// As many connections to that socket as can wait to be let in.
-std::vector<OwnedFd> fill(const QString& socket_path) {
-  std::vector<OwnedFd> waiting;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const QByteArray path = socket_path.toLocal8Bit();
-  std::copy(path.begin(), path.end(), address.sun_path);
-  for (;;) {
-    OwnedFd one(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (::connect(one.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      EXPECT_EQ(errno, EAGAIN);
-      return waiting;
-    }
-    waiting.push_back(std::move(one));
-  }
 }
 
 TEST_F(SshSessionTest, a_certificate_lets_in_whose_key_does_not) {
