@@ -22,10 +22,15 @@ def means(once, again):
     return [(a + b) / 2 for a, b in zip(once, again)]
 
 
+def median_of(side, values):
+    """A relay's is that of both its runs."""
+    return statistics.median(values[side] + (values[AGAIN[side]] if side in AGAIN else []))
+
+
 def against(work, figure, values, kinds):
     """N2NQ against the better one of these kinds of relay, with what that one is against itself, and both by the bare client."""
     # By both of its runs: one alone would often be chosen for its luck, and the other then differs from it.
-    medians = {kind: statistics.median(values[kind] + values[AGAIN[kind]]) for kind in kinds}
+    medians = {kind: median_of(kind, values) for kind in kinds}
     floor = better(figure, medians)
     relay = means(values[floor], values[AGAIN[floor]])
     aa = interval(ratios(values[AGAIN[floor]], values[floor]))
@@ -47,6 +52,7 @@ def against(work, figure, values, kinds):
 def judge(work, figure, results):
     """Against the best relay; and against the better one of those that do nothing about their core ("plain"), which may be the same."""
     values = {side: [result[figure] for result in runs] for side, runs in results.items()}
-    return {"medians": {side: statistics.median(values[side]) for side in values}, "aim": work.aims[figure],
+    cpu_ns = {side: [result["cpu"] * 1e3 for result in runs] for side, runs in results.items()}
+    return {"medians": {side: median_of(side, values) for side in values}, "aim": work.aims[figure],
             **against(work, figure, values, FLOORS), "plain": against(work, figure, values, PLAIN_FLOORS),
-            "cpu_ns": {side: statistics.median(result["cpu"] for result in runs) * 1e3 for side, runs in results.items()}}
+            "cpu_ns": {side: median_of(side, cpu_ns) for side in cpu_ns}}

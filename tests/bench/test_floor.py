@@ -65,6 +65,13 @@ class Figures(unittest.TestCase):
         self.assertEqual((found["floor"], found["met"]), ("floor-kept", "no"))
         self.assertEqual((found["plain"]["floor"], found["plain"]["met"]), ("floor-wake", "yes"))
 
+    def test_a_relay_is_judged_by_both_of_its_runs(self):
+        medians = {"floor-read": 200, "floor-read-again": 200, "floor-wake": 60, "floor-wake-again": 140, "floor-kept": 80, "floor-kept-again": 100,
+                   "broker": 90}
+        runs = {side: [{"p50": value, "cpu": 1}] * 5 for side, value in medians.items()}
+        found = judge(Work("test", "broadcaster", 1, 1, 1, {"p50": 1.05}), "p50", runs)
+        self.assertEqual((found["floor"], found["medians"]["floor-kept"], found["ratio"]), ("floor-kept", 90, (1, 1, 1)))
+
     def test_clients_are_measured_where_the_workers_take_more_than_the_bare_client(self):
         def met(figure, workers, bare):
             medians = {**{kind: workers for kind in FLOORS}, **{f"{kind}-again": workers for kind in FLOORS},
